@@ -1,0 +1,158 @@
+"""How good and how honest a predictor is: accuracy, likelihood and calibration over context rates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torchmetrics.classification import MulticlassCalibrationError
+from tqdm import tqdm
+
+from .episode import Episode, Sampling, sample_episode
+from .errors import UserError
+from .prediction import Prediction, Predictor
+from .tasks.base import Split, Task
+
+FOLDS = 10
+BATCH_NODES = 20_000
+
+
+class Score:
+    """Accuracy, negative log-likelihood, Brier score and expected calibration error (15 bins), gathered batch by batch."""
+
+    def __init__(self, classes: int) -> None:
+        self.ece = MulticlassCalibrationError(max(classes, 2), n_bins=15)
+        self.reset()
+
+    def reset(self) -> None:
+        self.nodes, self.correct, self.nll, self.brier = 0, 0.0, 0.0, 0.0
+        self.ece.reset()
+
+    def add(self, prediction: Prediction, y: Tensor) -> None:
+        """Count the predictions for nodes with the true labels ``y`` [Q]."""
+        if y.numel() == 0:
+            return
+        p = prediction.probabilities
+        true = p.gather(1, y.unsqueeze(1)).squeeze(1)
+        self.nodes += y.numel()
+        self.correct += float((prediction.label == y).sum())
+        self.nll -= float(true.clamp(min=1e-12).log().sum())
+        self.brier += float((p.square().sum(1) - 2 * true + 1).sum())
+        self.ece.update(p, y)
+
+    def compute(self) -> dict[str, float]:
+        if self.nodes == 0:
+            return dict.fromkeys(("accuracy", "nll", "brier", "ece"), float("nan"))
+        return {
+            "accuracy": self.correct / self.nodes,
+            "nll": self.nll / self.nodes,
+            "brier": self.brier / self.nodes,
+            "ece": float(self.ece.compute()),
+        }
+
+
+def cross_fit(
+    predictor: Predictor, episode: Episode, generator: torch.Generator, *, samples: int = 16, seed: int = 0
+) -> tuple[Prediction, Tensor]:
+    """Predict the context nodes, each from the other nine of ten folds of its graph's context.
+
+    A node's own label cannot reach its prediction. Returns the prediction and the nodes [Q] it is for.
+    """
+    nodes = episode.context.nonzero().squeeze(1)
+    shuffled = nodes[(episode.batch[nodes] + torch.rand(nodes.numel(), generator=generator, dtype=torch.float64)).argsort()]
+    count = torch.bincount(episode.batch[shuffled], minlength=episode.num_graphs)
+    start = count.cumsum(0) - count
+    fold = torch.full_like(episode.y, -1)
+    fold[shuffled] = (torch.arange(shuffled.numel()) - start[episode.batch[shuffled]]) % FOLDS
+    parts, order = [], []
+    for f in range(FOLDS):
+        held_out = (fold == f).nonzero().squeeze(1)
+        if held_out.numel():
+            others = episode.with_context(episode.context & (fold != f))
+            parts.append(predictor.predict(others, samples=samples, seed=seed, nodes=held_out))
+            order.append(held_out)
+    return Prediction.join(parts, episode.num_classes), torch.cat(order) if order else nodes
+
+
+def episodes(task: Task, rate: float, seed: int, split: Split = "test") -> Iterator[Episode]:
+    """All graphs of a split with one context draw at ``rate``, in batches of bounded size."""
+    graphs = task.graphs(split)
+    generator = torch.Generator().manual_seed(seed)
+    mean_nodes = max(1, graphs.num_nodes // len(graphs))
+    for index in torch.arange(len(graphs)).split(max(1, BATCH_NODES // mean_nodes)):
+        yield sample_episode(graphs.select(index), task.num_classes, Sampling.fixed(rate, task.arbitrary), generator)
+
+
+def evaluate(
+    predictor: Predictor,
+    task: Task,
+    rates: Sequence[float | str] | None = None,
+    *,
+    draws: int = 3,
+    samples: int = 16,
+    seed: int = 0,
+    split: Split = "test",
+    progress: bool = False,
+) -> dict[str, Any]:
+    """Score a predictor on a task at several context rates; mean and spread over context draws.
+
+    ``accuracy``, ``nll``, ``brier``, ``ece`` are taken on the unlabelled nodes; ``accuracy_paper`` on all targets, the context
+    nodes among them, as the paper does. Where a predictor could read a node's own label, context nodes are cross-fitted.
+    At 100 % nothing is unlabelled: everything is cross-fitted but ``accuracy_paper`` of predictors that see the context
+    only through a summary.
+    """
+    table: dict[str, dict[str, float]] = {}
+    chosen = [str(rate) for rate in (rates if rates is not None else task.rates)]
+    work = tqdm(total=len(chosen) * draws, desc=f"{predictor.name} on {task.name}", disable=not progress, leave=False)
+    for written in chosen:
+        rate = parse_rate(written)
+        results = []
+        for draw in range(draws):
+            results.append(_one_draw(predictor, task, rate, seed * 10_007 + draw, samples, split))
+            work.update()
+        table[written] = _summary(results)
+    work.close()
+    return {"task": task.name, "model": predictor.name, "split": split, "draws": draws, "seed": seed, "rates": table}
+
+
+def parse_rate(written: str) -> float:
+    try:
+        rate = float(written)
+    except ValueError:
+        rate = -1.0
+    if not 0 <= rate <= 1:
+        raise UserError(f"'{written}' is not a context rate; a number between 0 and 1 is expected, such as 0.1.")
+    return rate
+
+
+def _one_draw(
+    predictor: Predictor, task: Task, rate: float, seed: int, samples: int, split: Split
+) -> dict[str, float]:
+    headline, paper = Score(task.num_classes), Score(task.num_classes)
+    folds = torch.Generator().manual_seed(seed + 1)
+    for episode in episodes(task, rate, seed, split):
+        hidden = episode.unlabelled_targets.nonzero().squeeze(1)
+        if hidden.numel():
+            prediction = predictor.predict(episode, samples=samples, seed=seed, nodes=hidden)
+            headline.add(prediction, episode.y[hidden])
+            paper.add(prediction, episode.y[hidden])
+        shown = episode.context.nonzero().squeeze(1)
+        direct = not predictor.sees_own_label
+        if shown.numel() and (rate == 1 or not direct):
+            fitted, nodes = cross_fit(predictor, episode, folds, samples=samples, seed=seed)
+            if rate == 1:
+                headline.add(fitted, episode.y[nodes])
+            if not direct:
+                paper.add(fitted, episode.y[nodes])
+        if shown.numel() and direct:
+            paper.add(predictor.predict(episode, samples=samples, seed=seed, nodes=shown), episode.y[shown])
+    return {**headline.compute(), "accuracy_paper": paper.compute()["accuracy"]}
+
+
+def _summary(results: list[dict[str, float]]) -> dict[str, float]:
+    values = {key: torch.tensor([r[key] for r in results], dtype=torch.float64) for key in results[0]}
+    mean = {key: value.mean().item() for key, value in values.items()}
+    spread = {f"{key}_std": value.std(unbiased=False).item() for key, value in values.items()}
+    return {**mean, **spread}

@@ -1,0 +1,228 @@
+"""The flagship: three roads from a labelled node to an unlabelled one, and one scorer shared by all classes."""
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from torch import Tensor
+from torch.distributions import Normal
+
+from ..nn.aggregators import group_mean
+from ..nn.attention import ClassAttention
+from ..nn.diffusion import diffuse
+from ..nn.latent import LatentHead
+from ..nn.neighbours import Neighbours
+from .base import LatentModel, ModelConfig, Reading
+
+
+@dataclass
+class AmpnpConfig(ModelConfig):
+    """Sizes and roads.
+
+    ``latent``, ``attention``, ``local``: the three roads, each can be switched off; ``z_width`` 0 keeps the prototypes of
+    the latent road and drops their sampling. ``edges`` off makes it ``anp``, which sees a set of nodes.
+    ``class_embedding``: labels have a fixed meaning, so a class may be known by its name. ``refine``: steps along the
+    edges, per class, after the evidence is weighed.
+    """
+
+    width: int = 64
+    depth: int = 2
+    heads: int = 8
+    head_width: int = 8
+    values: int = 8
+    z_width: int = 32
+    latent: bool = True
+    attention: bool = True
+    local: bool = True
+    edges: bool = True
+    class_embedding: bool = False
+    refine: int = 1
+    reaches: tuple[int, ...] = (2, 8, 40)
+    dropout: float = 0.0
+    kind: str = "ampnp"
+
+
+class Block(nn.Module):
+    r"""A residual step of normalised message passing: :math:`u_i + W_3\,\mathrm{ReLU}(W_1 \bar u_i + W_2\, \mathrm{mean}_j \bar u_j)`,
+    :math:`\bar u = \mathrm{LayerNorm}(u)`; without edges the mean is left out. Shapes: [N, h] → [N, h]."""
+
+    def __init__(self, width: int, edges: bool, dropout: float) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+        self.own = nn.Linear(width, width)
+        self.around = nn.Linear(width, width, bias=False) if edges else None
+        self.out = nn.Linear(width, width)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, u: Tensor, neighbours: Neighbours) -> Tensor:
+        v = self.norm(u)
+        h = self.own(v)
+        if self.around is not None:
+            h = h + self.around(neighbours.mean(v))
+        return u + self.out(self.dropout(h.relu()))
+
+
+class Refine(nn.Module):
+    """One step along the edges for every class at once: g_c + ReLU(W_7 g_c + W_8 Â g_c). Shapes: [N, C, h] → [N, C, h]."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.own = nn.Linear(width, width)
+        self.around = nn.Linear(width, width, bias=False)
+
+    def forward(self, g: Tensor, neighbours: Neighbours) -> Tensor:
+        return g + (self.own(g) + self.around(neighbours.normalised(g))).relu()
+
+
+class AttentiveMPNP(LatentModel):
+    r"""``ampnp``, and without edges ``anp``.
+
+    1. *latent*: per class c a prototype :math:`p_c = \mathrm{mean}_{i \in C, y_i = c} W u_i` and, beside it, a latent
+       :math:`z_c \sim \mathcal N(\mu(r_c), \sigma(r_c))`: which rule, which labelling.
+    2. *attention*: each node looks at the context nodes that resemble it (:class:`~mpnp.nn.attention.ClassAttention`).
+    3. *local*: context labels diffused along the edges (:func:`~mpnp.nn.diffusion.diffuse`).
+
+    The logit of class c at a node is the same function of the node's representation u and c's own evidence for every c,
+
+    .. math::
+        g_c &= \mathrm{ReLU}(W_1 u + W_2 p_c + W_3 (\hat u \odot \hat p_c) + W_4 e_c) \\
+        g_c &\leftarrow \mathrm{ReLU}(\mathrm{LayerNorm}(W_5 g_c + W_6\, \mathrm{mean}_{c'} g_{c'})) \\
+        \mathrm{logit}_c &= w \cdot \mathrm{ReLU}(W_7 g_c + W_8 z_c)
+
+    so that relabelling the classes relabels the output and any number of classes can be answered. z enters last: all
+    before it is computed once for any number of latent samples.
+
+    A node in the context would see its own label, so the training loss is taken on the others, and evaluation cross-fits.
+    """
+
+    config: AmpnpConfig
+    sees_own_label = True
+    any_classes = True
+
+    def __init__(self, config: AmpnpConfig) -> None:
+        super().__init__(config)
+        h = config.width
+        self.enter = nn.Linear(config.num_features + config.edges, h)
+        self.blocks = nn.ModuleList(Block(h, config.edges, config.dropout) for _ in range(config.depth))
+        self.norm = nn.LayerNorm(h)
+
+        self.from_node = nn.Linear(h, h)
+        self.from_counts = nn.Linear(2, h, bias=False)
+        if config.latent:
+            self.prototype = nn.Linear(h, h)
+            self.absent = nn.Parameter(torch.zeros(h))
+            self.from_prototype = nn.Linear(h, h, bias=False)
+            self.from_match = nn.Linear(h, h, bias=False)
+        if config.latent and config.z_width:
+            self.summarise = nn.Sequential(nn.Linear(h, h), nn.ReLU(), nn.Linear(h, h))
+            self.latent_head = LatentHead(2 * h + 2, h, config.z_width)
+            self.from_z = nn.Linear(config.z_width, h, bias=False)
+        if config.attention:
+            self.attend = ClassAttention(h, config.heads, config.head_width, config.values)
+            self.from_votes = nn.Linear(self.attend.out_width, h, bias=False)
+        if config.local and config.edges:
+            self.from_local = nn.Linear(len(config.reaches), h, bias=False)
+            self.from_mass = nn.Linear(len(config.reaches), h, bias=False)
+        if config.class_embedding:
+            self.class_bias = nn.Parameter(torch.randn(config.num_classes, h) * 0.1)
+            self.class_gate = nn.Parameter(torch.randn(config.num_classes, h) * 0.1)
+
+        self.weigh = nn.Linear(h, h)
+        self.compare = nn.Linear(h, h, bias=False)
+        self.weigh_norm = nn.LayerNorm(h)
+        self.refine = nn.ModuleList(Refine(h) for _ in range(config.refine if config.edges else 0))
+        self.dropout = nn.Dropout(config.dropout)
+        self.conclude = nn.Linear(h, h)
+        self.logit = nn.Linear(h, 1)
+
+    def represent(self, x: Tensor, neighbours: Neighbours) -> Tensor:
+        if self.config.edges:
+            x = torch.cat([x, neighbours.degree.log1p().unsqueeze(-1)], -1)
+        u = self.enter(x).relu()
+        for block in self.blocks:
+            u = block(u, neighbours)
+        return self.norm(u)
+
+    def latent(self, reading: Reading, shown: Tensor) -> Normal:
+        episode = reading.episode
+        size = (episode.num_graphs, shown.size(1), shown.size(2))
+        if not (self.config.latent and self.config.z_width):
+            nothing = reading.nodes.new_zeros(*size, 0)
+            return Normal(nothing, nothing, validate_args=False)
+        sets = []
+        for p in range(shown.size(1)):
+            rows = shown[:, p].sum(-1).nonzero().squeeze(1)
+            groups = ContextGroups(episode.batch[rows], shown[rows, p])
+            r = groups.mean(self.summarise(reading.nodes[rows]), size[0])
+            r_all = r.mean(1, keepdim=True).expand_as(r)
+            sets.append(self.latent_head(torch.cat([r, r_all, groups.counts(size[0])], -1)))
+        return Normal(
+            torch.stack([q.loc for q in sets], 1), torch.stack([q.scale for q in sets], 1), validate_args=False
+        )
+
+    def decode(self, reading: Reading, z: Tensor, query: Tensor) -> Tensor:
+        g = self._weigh_evidence(reading, query)
+        base = self.conclude(g).unsqueeze(1)  # [Q, 1, C, h]
+        if z.size(-1):
+            base = base + self.from_z(z)[reading.episode.batch[query]]
+        return self.logit(base.relu()).squeeze(-1)
+
+    def _weigh_evidence(self, reading: Reading, query: Tensor) -> Tensor:
+        """What each class has to say for itself at each queried node, [Q, C, h]."""
+        episode, config = reading.episode, self.config
+        graphs, classes = episode.num_graphs, episode.num_classes
+        if len(self.refine):  # a step along the edges needs the neighbours' evidence too
+            chosen, query = query, torch.arange(episode.num_nodes, device=query.device)
+        rows = episode.context.nonzero().squeeze(1)
+        shown = episode.shown()
+        groups = ContextGroups(episode.batch[rows], shown[rows])
+        node, context = reading.nodes[query], reading.nodes[rows]
+
+        per_class = self.from_counts(groups.counts(graphs))  # [B, C, h]
+        match = None
+        if config.latent:
+            filled = groups.size(graphs).unsqueeze(-1) > 0
+            p = torch.where(filled, groups.mean(self.prototype(context), graphs), self.absent)
+            per_class = per_class + self.from_prototype(p)
+            match = F.normalize(p, dim=-1) * config.width**0.5
+        g = self.from_node(node).unsqueeze(1) + per_class[episode.batch[query]]
+        if match is not None:
+            g = g + self.from_match(F.normalize(node, dim=-1).unsqueeze(1) * match[episode.batch[query]])
+        if config.attention:
+            queries = torch.bincount(episode.batch[query], minlength=graphs)
+            keys = torch.bincount(episode.batch[rows], minlength=graphs)
+            g = g + self.from_votes(self.attend(node, context, shown[rows], queries, keys))
+        if config.local and config.edges:
+            shares, masses = diffuse(reading.neighbours, shown, config.reaches)
+            g = g + self.from_local(shares[query]) + self.from_mass(masses[query]).unsqueeze(1)
+        if config.class_embedding:
+            known = min(classes, config.num_classes)
+            named = self.class_bias[:known] + node.unsqueeze(1) * self.class_gate[:known]
+            g = g + F.pad(named, (0, 0, 0, classes - known))
+        g = self.dropout(g.relu())
+        g = self.weigh_norm(self.weigh(g) + self.compare(g.mean(1, keepdim=True))).relu()
+        for step in self.refine:
+            g = step(g, reading.neighbours)
+        return g[chosen] if len(self.refine) else g
+
+
+class ContextGroups:
+    """The context nodes sorted into (graph, class) groups. ``batch`` [M], ``label`` [M, C] one-hot."""
+
+    def __init__(self, batch: Tensor, label: Tensor) -> None:
+        self.classes = label.size(1)
+        self.group = batch * self.classes + label.argmax(-1)
+
+    def size(self, graphs: int) -> Tensor:
+        """Context nodes of each class, [B, C]."""
+        return torch.bincount(self.group, minlength=graphs * self.classes).view(graphs, self.classes)
+
+    def counts(self, graphs: int) -> Tensor:
+        """Share of each class in the context and logarithm of its number, [B, C, 2]."""
+        size = self.size(graphs).float()
+        return torch.stack([size / size.sum(1, keepdim=True).clamp(min=1), size.log1p()], -1)
+
+    def mean(self, values: Tensor, graphs: int) -> Tensor:
+        """Mean per graph and class, zeros where there is none: [M, h] → [B, C, h]."""
+        return group_mean(values, self.group, graphs * self.classes).view(graphs, self.classes, -1)

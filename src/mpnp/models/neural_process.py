@@ -1,0 +1,69 @@
+"""The paper's models: one latent vector per graph between an encoder and a decoder, with or without message passing."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+import torch.nn as nn
+from torch import Tensor
+from torch.distributions import Normal
+
+from ..nn.aggregators import Aggregator
+from ..nn.backbones import Stack
+from ..nn.latent import LatentHead
+from ..nn.neighbours import Neighbours
+from .base import LatentModel, ModelConfig, Reading
+
+
+@dataclass
+class NeuralProcessConfig(ModelConfig):
+    """``encoder`` and ``decoder`` in the words of :mod:`mpnp.nn.backbones`; 'join' marks where labels and z come in."""
+
+    encoder: tuple[str, ...] = ("join", "linear:64", "mp:64", "mp:64", "out:128")
+    decoder: tuple[str, ...] = ("join", "linear:64", "mp:64", "mp:64", "linear:64")
+    r_width: int = 128
+    z_width: int = 256
+    by_class: bool = False
+    reduction: Literal["mean", "max"] = "mean"
+    messages: Literal["sum", "mean"] = "sum"
+    norm: bool = False
+    relations: int = 1
+    kind: str = "neural-process"
+
+
+class NeuralProcess(LatentModel):
+    r"""NP, NP-c, MPNP, MPNP-c and R-MPNP: what differs is in the configuration.
+
+    .. math::
+        r_i = h(x_i \,\|\, y_i), \quad r = a(\{r_i\}_{i \in C}), \quad z \sim \mathcal N(\mu(r), \sigma(r)), \quad
+        \hat y_i = g(x_i \,\|\, z)
+
+    with h and g stacks of linear and message passing layers over the whole graph, and zeros in place of hidden labels.
+    """
+
+    config: NeuralProcessConfig
+
+    def __init__(self, config: NeuralProcessConfig) -> None:
+        super().__init__(config)
+        options = {"norm": config.norm, "mean": config.messages == "mean", "relations": config.relations}
+        classes = config.num_classes
+        self.encoder = Stack(config.num_features, config.encoder, classes, **options)  # type: ignore[arg-type]
+        self.aggregator = Aggregator(self.encoder.out_width, classes, config.by_class, config.reduction)
+        self.latent_head = LatentHead(self.aggregator.out_width, config.r_width, config.z_width)
+        self.decoder = Stack(config.num_features, config.decoder, config.z_width, **options)  # type: ignore[arg-type]
+        self.head = nn.Linear(self.decoder.out_width, self.likelihood.outputs(classes))
+
+    def represent(self, x: Tensor, neighbours: Neighbours) -> Tensor:
+        return x
+
+    def latent(self, reading: Reading, shown: Tensor) -> Normal:
+        episode = reading.episode
+        r = self.encoder(reading.nodes, reading.neighbours, shown)
+        sets = [
+            self.aggregator(r[:, p], shown[:, p], episode.batch, episode.num_graphs) for p in range(shown.size(1))
+        ]
+        return self.latent_head(torch.stack(sets, 1))
+
+    def decode(self, reading: Reading, z: Tensor, query: Tensor) -> Tensor:
+        out = self.decoder(reading.nodes, reading.neighbours, z, reading.episode.batch)
+        return self.head(out[query])

@@ -1,0 +1,62 @@
+"""A trained model as a folder: ``config.json``, ``model.safetensors``, ``metrics.json``. Loading runs no code from it."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+
+from ..errors import UserError
+from ..files import replacing, write_json
+from .base import LatentModel
+from .presets import KINDS
+
+
+def save(model: LatentModel, folder: Path, metrics: dict[str, Any]) -> None:
+    """Write the model into ``folder``; every file appears whole, ``metrics.json`` last."""
+    with replacing(folder / "metrics.json") as note:
+        with tempfile.TemporaryDirectory(dir=folder) as scratch:
+            model.save_pretrained(scratch)
+            for name in ("README.md", "model.safetensors", "config.json"):
+                os.replace(Path(scratch) / name, folder / name)
+        write_json(note, metrics)
+
+
+def from_pretrained(folder: Path | str) -> LatentModel:
+    """The model in ``folder``, or, where there is no such folder, of that name on the Hugging Face hub."""
+    path = Path(folder)
+    if path.is_dir():
+        missing = [name for name in ("config.json", "model.safetensors") if not (path / name).is_file()]
+        if missing:
+            raise UserError(f"{path} is not a trained model: {' and '.join(missing)} missing; train one with 'mpnp train'.")
+        try:
+            kind = json.loads((path / "config.json").read_text(encoding="utf-8"))["kind"]
+            return KINDS[kind].from_pretrained(path)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise UserError(f"{path / 'config.json'} is not a configuration of mpnp ({error}); train the model again.") from error
+        except (SafetensorError, RuntimeError, OSError) as error:
+            reason = str(error).splitlines()[0]
+            raise UserError(
+                f"{path / 'model.safetensors'} is damaged or does not fit its config.json ({reason}); "
+                "copy it again or train the model again."
+            ) from error
+    if path.exists():
+        raise UserError(f"{path} is a file; the folder of a trained model is expected.")
+    return _from_hub(str(folder))
+
+
+def _from_hub(name: str) -> LatentModel:
+    from huggingface_hub import hf_hub_download
+
+    not_found = f"There is no trained model at '{name}'; give the folder that 'mpnp train --out' wrote."
+    if name.count("/") != 1 or name.startswith((".", "/")):
+        raise UserError(not_found)
+    try:
+        kind = json.loads(Path(hf_hub_download(name, "config.json")).read_text(encoding="utf-8"))["kind"]
+        return KINDS[kind].from_pretrained(name)
+    except Exception as error:
+        raise UserError(f"{not_found} (The hub was asked too: {type(error).__name__}.)") from error

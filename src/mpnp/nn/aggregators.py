@@ -1,0 +1,50 @@
+"""Context representations {r_i} to one summary r per graph."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn as nn
+from torch import Tensor
+
+
+def group_mean(values: Tensor, group: Tensor, groups: int) -> Tensor:
+    """Mean of the rows of each group, zeros for an empty one: [M, …], [M] → [groups, …]."""
+    total = values.new_zeros(groups, *values.shape[1:]).index_add(0, group, values)
+    count = torch.bincount(group, minlength=groups).clamp(min=1).to(values)
+    return total / count.view(-1, *[1] * (values.dim() - 1))
+
+
+def group_max(values: Tensor, group: Tensor, groups: int) -> Tensor:
+    """Maximum of the rows of each group, zeros for an empty one: [M, …], [M] → [groups, …]."""
+    index = group.view(-1, *[1] * (values.dim() - 1)).expand_as(values)
+    return values.new_zeros(groups, *values.shape[1:]).scatter_reduce(0, index, values, "amax", include_self=False)
+
+
+REDUCTIONS = {"mean": group_mean, "max": group_max}
+
+
+class Aggregator(nn.Module):
+    r"""Summary of the context nodes of each graph, mean or max; with ``by_class`` one summary per class, concatenated:
+
+    .. math:: r = a(\{r_i\}) \quad\text{or}\quad r = \big\Vert_{c} \, a(\{r_i : y_i = c\})
+
+    A group without context nodes (an empty context, a class that does not occur) has a learned stand-in.
+
+    Shapes: ``r`` [N, width], ``label`` [N, C] one-hot with zero rows outside the context, ``batch`` [N] → [B, out_width].
+    """
+
+    def __init__(self, width: int, classes: int, by_class: bool = False, reduction: str = "mean") -> None:
+        super().__init__()
+        self.by_class, self.classes, self.reduction = by_class, classes, reduction
+        self.out_width = width * classes if by_class else width
+        self.absent = nn.Parameter(torch.zeros(classes if by_class else 1, width))
+
+    def forward(self, r: Tensor, label: Tensor, batch: Tensor, graphs: int) -> Tensor:
+        rows = label.sum(-1).nonzero().squeeze(1)
+        group, per_graph = batch[rows], 1
+        if self.by_class:
+            group, per_graph = group * self.classes + label[rows].argmax(-1), self.classes
+        summary = REDUCTIONS[self.reduction](r[rows], group, graphs * per_graph)
+        filled = torch.bincount(group, minlength=graphs * per_graph) > 0
+        stand_in = self.absent.repeat(graphs, 1)
+        return torch.where(filled.unsqueeze(-1), summary, stand_in).view(graphs, -1)

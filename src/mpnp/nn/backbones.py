@@ -1,0 +1,153 @@
+"""Stacks of layers from node features (and edges) to node representations, written as words.
+
+The paper describes its networks as lists of layers, and so does this module: ``("linear:64", "mp:64", "out:128")`` is
+Linear(64), ReLU, MP(64), ReLU, Linear(128). The words:
+
+======================  ==============================================================================
+``linear:h``            Linear, ReLU
+``mp:h``                message passing ReLU(W_skip h_i + Σ_j W_MP h_j), sum or mean
+``r-mp:h``              relational message passing, one W_MP per edge type, mean over each type
+``maxout:h``            the larger of two linear maps, element by element (pool size 2)
+``out:h``               Linear, nothing after it
+``join``                the next layer also reads the joined input (labels in an encoder, z in a decoder)
+======================  ==============================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+import torch.nn as nn
+from torch import Tensor
+
+from .neighbours import Neighbours
+
+
+class Dense(nn.Linear):
+    """A linear layer that, like the others here, is handed the neighbourhoods and leaves them alone."""
+
+    def forward(self, h: Tensor, neighbours: Neighbours | None = None) -> Tensor:
+        return super().forward(h)
+
+
+class MessagePassing(nn.Module):
+    r"""The paper's message passing before its ReLU: :math:`W_{skip} h_i + \square_j W_{MP} h_j`, □ sum or mean.
+
+    With a sum it is PyG's ``GraphConv(aggr="add")``; here every trailing dimension goes through one sparse product.
+
+    Shapes: [N, …, in] → [N, …, out].
+    """
+
+    def __init__(self, in_width: int, out_width: int, bias: bool = True, mean: bool = False) -> None:
+        super().__init__()
+        self.mean = mean
+        self.skip = nn.Linear(in_width, out_width, bias=bias)
+        self.message = nn.Linear(in_width, out_width, bias=False)
+
+    def forward(self, h: Tensor, neighbours: Neighbours) -> Tensor:
+        # The neighbour sum runs on whichever side of W_MP is narrower.
+        if self.message.in_features <= self.message.out_features:
+            return self.skip(h) + self.message(self._gather(h, neighbours))
+        return self.skip(h) + self._gather(self.message(h), neighbours)
+
+    def _gather(self, h: Tensor, neighbours: Neighbours) -> Tensor:
+        return neighbours.mean(h) if self.mean else neighbours.sum(h)
+
+
+class Relational(nn.Module):
+    r"""Relational message passing before its ReLU: :math:`W_{skip} h_i + \sum_r \frac{1}{|N_r(i)|} \sum_{j \in N_r(i)} W_r h_j`.
+
+    Equals PyG's ``RGCNConv``. Shapes: [N, …, in] → [N, …, out].
+    """
+
+    def __init__(self, in_width: int, out_width: int, bias: bool = True, relations: int = 1) -> None:
+        super().__init__()
+        self.skip = nn.Linear(in_width, out_width, bias=bias)
+        self.message = nn.ModuleList(nn.Linear(in_width, out_width, bias=False) for _ in range(relations))
+
+    def forward(self, h: Tensor, neighbours: Neighbours) -> Tensor:
+        out: Tensor = self.skip(h)
+        for weight, relation in zip(self.message, neighbours.relations, strict=False):
+            out = out + weight(relation.mean(h))
+        return out
+
+
+class Maxout(nn.Module):
+    """max(W_1 h + b_1, W_2 h + b_2), element by element. Shapes: [N, …, in] → [N, …, out]."""
+
+    def __init__(self, in_width: int, out_width: int, bias: bool = True) -> None:
+        super().__init__()
+        self.pieces = nn.Linear(in_width, 2 * out_width, bias=bias)
+
+    def forward(self, h: Tensor, neighbours: Neighbours | None = None) -> Tensor:
+        first, second = self.pieces(h).chunk(2, -1)
+        return torch.maximum(first, second)
+
+
+class Stack(nn.Module):
+    """A list of words made into layers, with an optional second input that one layer reads beside the first.
+
+    A layer on a concatenation W [h ‖ j] is computed as W_h h + W_j j, so that what does not depend on j is computed once
+    for all P versions of it, and a per-graph j is projected per graph instead of per node.
+
+    Shapes: ``h`` [N, in], ``joined`` [N, P, join] or, with ``graph_of`` [N], [B, P, join] → [N, P, out].
+    """
+
+    def __init__(
+        self,
+        in_width: int,
+        words: Sequence[str],
+        join_width: int = 0,
+        *,
+        norm: bool = False,
+        mean: bool = False,
+        relations: int = 1,
+    ) -> None:
+        super().__init__()
+        self.layers, self.joiners, self.norms = nn.ModuleList(), nn.ModuleDict(), nn.ModuleDict()
+        self.active: list[bool] = []
+        join_next = False
+        for word in words:
+            if word == "join":
+                join_next = True
+                continue
+            kind, _, size = word.partition(":")
+            width, position = int(size), str(len(self.layers))
+
+            def layer(width_in: int, bias: bool, kind: str = kind, width: int = width) -> nn.Module:
+                if kind == "mp":
+                    return MessagePassing(width_in, width, bias, mean)
+                if kind == "r-mp":
+                    return Relational(width_in, width, bias, relations)
+                if kind == "maxout":
+                    return Maxout(width_in, width, bias)
+                if kind in ("linear", "out"):
+                    return Dense(width_in, width, bias)
+                raise ValueError(f"unknown layer '{kind}:{width}'")
+
+            self.layers.append(layer(in_width, True))
+            if join_next:
+                if kind == "maxout":
+                    raise ValueError("a maxout layer is not linear in a joined input")
+                self.joiners[position] = layer(join_width, False)
+                join_next = False
+            self.active.append(kind in ("linear", "mp", "r-mp"))
+            if norm and self.active[-1]:
+                self.norms[position] = nn.LayerNorm(width)
+            in_width = width
+        self.out_width = in_width
+
+    def forward(self, h: Tensor, neighbours: Neighbours, joined: Tensor, graph_of: Tensor | None = None) -> Tensor:
+        h = h.unsqueeze(1)
+        for i, layer in enumerate(self.layers):
+            position, below = str(i), h
+            h = layer(below, neighbours)
+            if position in self.joiners:
+                extra = self.joiners[position](joined, neighbours)
+                h = h + (extra if graph_of is None else extra[graph_of])
+            if position in self.norms:
+                h = self.norms[position](h)
+            if self.active[i]:
+                h = h.relu()
+        return h

@@ -1,0 +1,63 @@
+"""Sums and means over neighbours, on PyG's sorted and cached ``EdgeIndex``."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import torch
+from torch import Tensor
+from torch_geometric import EdgeIndex
+from torch_geometric.data import Data
+
+
+class Neighbours:
+    r"""The neighbourhoods of a batch of graphs: :math:`(A h)_i = \sum_{j \to i} h_j`.
+
+    A sum is one sparse product in either direction of the autograd graph; means and normalised sums are the same product
+    with rows scaled before and after, so that no edge weights are ever stored.
+
+    Shapes: everything takes and returns [N, …]; all trailing dimensions go through one product.
+    """
+
+    def __init__(self, graph: Data) -> None:
+        self.edge_index: EdgeIndex = graph.edge_index
+        self.edge_type: Tensor | None = graph.get("edge_type")
+        self.num_nodes: int = graph.x.size(0)
+
+    @cached_property
+    def degree(self) -> Tensor:
+        """Incoming edges per node, [N]."""
+        target = self.edge_index.as_subclass(Tensor)[1]
+        return torch.bincount(target, minlength=self.num_nodes).to(torch.get_default_dtype())
+
+    def sum(self, h: Tensor) -> Tensor:
+        if self.edge_index.size(1) == 0:
+            return torch.zeros_like(h)
+        out: Tensor = self.edge_index.matmul(h.flatten(1), transpose=True)  # type: ignore[assignment]
+        return out.view_as(h)
+
+    def mean(self, h: Tensor) -> Tensor:
+        return self.sum(h) / _like(self.degree.clamp(min=1), h)
+
+    def normalised(self, h: Tensor) -> Tensor:
+        """D^-1/2 A D^-1/2 h."""
+        scale = _like(self.degree.clamp(min=1).rsqrt(), h)
+        return self.sum(h * scale) * scale
+
+    @cached_property
+    def relations(self) -> list[Neighbours]:
+        """One set of neighbourhoods per edge type 0, 1, …"""
+        if self.edge_type is None:
+            return [self]
+        size = (self.num_nodes, self.num_nodes)
+        plain = self.edge_index.as_subclass(Tensor)
+        kinds = int(self.edge_type.max()) + 1 if self.edge_type.numel() else 0
+        parts = []
+        for kind in range(kinds):
+            edges = EdgeIndex(plain[:, self.edge_type == kind], sparse_size=size, sort_order="col")
+            parts.append(Neighbours(Data(x=torch.empty(self.num_nodes, 0), edge_index=edges)))
+        return parts
+
+
+def _like(rows: Tensor, h: Tensor) -> Tensor:
+    return rows.view(-1, *[1] * (h.dim() - 1))

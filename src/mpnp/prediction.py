@@ -1,0 +1,89 @@
+"""A prediction: class probabilities with the uncertainty split into its two sources."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from .episode import Episode
+
+
+def entropy(probabilities: Tensor) -> Tensor:
+    """Entropy in nats over the last dimension."""
+    return torch.special.entr(probabilities).sum(-1)
+
+
+@dataclass
+class Prediction:
+    r"""Class probabilities averaged over samples of the latent variable, and the uncertainty they leave.
+
+    .. math::
+        \underbrace{H[\tfrac1K \sum_k p_k]}_{total} =
+        \underbrace{\tfrac1K \sum_k H[p_k]}_{aleatoric} + \underbrace{I}_{epistemic}
+
+    Shapes: ``probabilities`` [N, C]; ``label``, ``total``, ``aleatoric``, ``epistemic`` [N], the last three in nats.
+    """
+
+    probabilities: Tensor
+    aleatoric: Tensor
+
+    @classmethod
+    def from_samples(cls, probabilities: Tensor) -> Prediction:
+        """From the class probabilities under each of K latent samples, [K, N, C]."""
+        return cls(probabilities.mean(0), entropy(probabilities).mean(0))
+
+    @classmethod
+    def certain(cls, probabilities: Tensor) -> Prediction:
+        """From one set of probabilities [N, C], as of a predictor without a latent variable: nothing is epistemic."""
+        return cls(probabilities, entropy(probabilities))
+
+    @property
+    def label(self) -> Tensor:
+        return self.probabilities.argmax(-1)
+
+    @property
+    def total(self) -> Tensor:
+        return entropy(self.probabilities)
+
+    @property
+    def epistemic(self) -> Tensor:
+        return (self.total - self.aleatoric).clamp(min=0)
+
+    def at(self, nodes: Tensor | None) -> Prediction:
+        """The rows ``nodes`` [Q] of this prediction; all of them for ``None``."""
+        return self if nodes is None else Prediction(self.probabilities[nodes], self.aleatoric[nodes])
+
+    @classmethod
+    def join(cls, parts: Sequence[Prediction], classes: int) -> Prediction:
+        """Predictions for several sets of nodes, one after the other."""
+        if not parts:
+            return cls(torch.zeros(0, classes), torch.zeros(0))
+        return cls(torch.cat([p.probabilities for p in parts]), torch.cat([p.aleatoric for p in parts]))
+
+    def where(self, mask: Tensor, other: Prediction) -> Prediction:
+        """This prediction on the nodes of ``mask`` [N], ``other`` elsewhere."""
+        return Prediction(
+            torch.where(mask.unsqueeze(-1), self.probabilities, other.probabilities),
+            torch.where(mask, self.aleatoric, other.aleatoric),
+        )
+
+
+class Predictor(Protocol):
+    """Anything that turns an episode into a prediction, learned or not.
+
+    ``sees_own_label``: whether a context node's prediction may depend on its own label by another road than a summary
+    of the whole context; evaluation then cross-fits the context nodes.
+    """
+
+    name: str
+    sees_own_label: bool
+
+    def predict(
+        self, episode: Episode, *, samples: int = 16, seed: int = 0, nodes: Tensor | None = None
+    ) -> Prediction:
+        """Predict every node of the episode, or only ``nodes`` [Q]; ``samples`` latent draws, reproducible by ``seed``."""
+        ...

@@ -1,0 +1,63 @@
+"""What every task offers: graphs in three splits, and how episodes are drawn from them."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from ..episode import Sampling
+from ..graphs import GraphSet
+
+Split = Literal["train", "val", "test"]
+SPLITS: tuple[Split, ...] = ("train", "val", "test")
+
+
+def cache_folder() -> Path:
+    """Where generated and processed data is kept: ``$MPNP_CACHE``, else ``~/.cache/mpnp``."""
+    return Path(os.environ.get("MPNP_CACHE") or Path.home() / ".cache" / "mpnp")
+
+
+class Task(ABC):
+    """A source of episodes.
+
+    ``arbitrary``: class names have no meaning beyond one graph, so every episode draws a permutation of them.
+    ``standardise``: features have scales of their own and are standardised with training statistics (by the model).
+    ``context`` / ``extra``: the paper's ranges of the context rate and the extra-target rate in training.
+    ``rates``: the context rates at which the paper reports.
+    """
+
+    name: str
+    arbitrary: ClassVar[bool] = False
+    standardise: ClassVar[bool] = False
+    context: tuple[float, float]
+    extra: tuple[float, float]
+    rates: tuple[float, ...]
+    num_features: int
+    num_classes: int
+    num_relations: int = 1
+
+    @property
+    def class_names(self) -> list[str]:
+        return [str(c) for c in range(self.num_classes)]
+
+    @abstractmethod
+    def load(self) -> dict[Split, GraphSet]:
+        """The graphs of each split."""
+
+    @cached_property
+    def splits(self) -> dict[Split, GraphSet]:
+        return self.load()
+
+    def graphs(self, split: Split) -> GraphSet:
+        return self.splits[split]
+
+    @property
+    def paper_sampling(self) -> Sampling:
+        return Sampling(self.context, self.extra, arbitrary=self.arbitrary)
+
+    def missing(self) -> str | None:
+        """``None`` if the data is present, else one sentence on how to get it."""
+        return None

@@ -1,0 +1,236 @@
+"""Training: a Lightning module around a model and its objective, and ``fit``, which leaves a model folder behind."""
+
+from __future__ import annotations
+
+import json
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import lightning as L
+import torch
+from lightning.pytorch.callbacks import Callback, EarlyStopping, ModelCheckpoint, TQDMProgressBar
+from lightning.pytorch.loggers import CSVLogger
+from torch.utils.data import DataLoader, IterableDataset
+
+from .episode import Episode, Sampling, sample_episode
+from .errors import UserError
+from .evaluation import Score
+from .files import replacing, write_json
+from .models import presets
+from .models.base import LatentModel
+from .models.pretrained import save
+from .models.presets import Recipe
+from .objectives import OBJECTIVES, latent_health
+from .tasks.base import Task
+
+VALIDATION_NODES = 40_000
+
+
+class EpisodeStream(IterableDataset[Episode]):
+    """One epoch of training episodes: every graph once, in a new order with new contexts, the same for the same seed."""
+
+    def __init__(self, task: Task, recipe: Recipe, seed: int, epoch: int) -> None:
+        self.task, self.recipe, self.seed, self.epoch = task, recipe, seed, epoch
+        self.graphs = task.graphs("train")
+        mean_nodes = self.graphs.num_nodes / len(self.graphs)
+        self.batch = max(1, min(recipe.batch_graphs, int(recipe.batch_nodes / mean_nodes)))
+
+    def __len__(self) -> int:
+        return -(-len(self.graphs) // self.batch)
+
+    @property
+    def sampling(self) -> Sampling:
+        recipe, task = self.recipe, self.task
+        return Sampling(
+            context=recipe.context or task.context,
+            extra=None if recipe.all_targets else task.extra,
+            log_uniform=recipe.log_uniform,
+            arbitrary=task.arbitrary,
+        )
+
+    def __iter__(self) -> Iterator[Episode]:
+        generator = torch.Generator().manual_seed(self.seed * 1_000_003 + self.epoch)
+        sampling = self.sampling
+        for index in torch.randperm(len(self.graphs), generator=generator).split(self.batch):
+            yield sample_episode(self.graphs.select(index), self.task.num_classes, sampling, generator)
+
+
+def validation_episodes(task: Task, seed: int) -> list[Episode]:
+    """Validation graphs (up to a fixed number of nodes) at the rates the task reports, with contexts that stay the same."""
+    graphs = task.graphs("val")
+    generator = torch.Generator().manual_seed(seed + 17)
+    enough = int(torch.searchsorted(graphs.ptr, torch.tensor(VALIDATION_NODES)).clamp(1, len(graphs)))
+    episodes = []
+    for rate in task.rates:
+        sampling = Sampling.fixed(min(rate, 0.9), task.arbitrary)  # at 100 % nothing would be left to predict
+        for index in torch.arange(enough).split(max(1, 20_000 * enough // int(graphs.ptr[enough]))):
+            episodes.append(sample_episode(graphs.select(index), task.num_classes, sampling, generator))
+    return episodes
+
+
+class Learner(L.LightningModule):
+    """The training loop's view of a model: one objective per step, validation by what users will see."""
+
+    def __init__(self, model: LatentModel, task: Task, recipe: Recipe, seed: int) -> None:
+        super().__init__()
+        self.model, self.task, self.recipe, self.seed = model, task, recipe, seed
+        self.score = Score(task.num_classes)
+
+    def train_dataloader(self) -> DataLoader[Episode]:
+        stream = EpisodeStream(self.task, self.recipe, self.seed, self.current_epoch)
+        return DataLoader(stream, batch_size=None)
+
+    def val_dataloader(self) -> DataLoader[Episode]:
+        return DataLoader(validation_episodes(self.task, self.seed), batch_size=None)  # type: ignore[arg-type]
+
+    def training_step(self, episode: Episode, _: int) -> torch.Tensor:
+        result = OBJECTIVES[self.recipe.objective](self.model, episode, self.recipe.samples)
+        self.log("loss", result.loss.detach(), prog_bar=True, on_step=False, on_epoch=True, batch_size=1)
+        return result.loss
+
+    def validation_step(self, episode: Episode, _: int) -> None:
+        nodes = episode.unlabelled_targets.nonzero().squeeze(1)
+        self.score.add(self.model.predict(episode, nodes=nodes), episode.y[nodes])
+        health = latent_health(self.model, episode)
+        self.log_dict(health, on_step=False, on_epoch=True, batch_size=episode.num_graphs)
+
+    def on_validation_epoch_end(self) -> None:
+        result = self.score.compute()
+        self.score.reset()
+        self.log_dict({"val_nll": result["nll"], "val_accuracy": result["accuracy"]}, prog_bar=True)
+
+    def configure_optimizers(self) -> Any:
+        recipe = self.recipe
+        kind = torch.optim.AdamW if recipe.optimiser == "adamw" else torch.optim.Adam
+        optimiser = kind(self.model.parameters(), recipe.learning_rate, weight_decay=recipe.weight_decay, fused=True)
+        if recipe.schedule == "constant":
+            return optimiser
+        steps = recipe.epochs * len(EpisodeStream(self.task, recipe, self.seed, 0))
+        schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, recipe.learning_rate, total_steps=steps, pct_start=0.2)
+        return {"optimizer": optimiser, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What ``fit`` returns: the best model, where it lies, and how training went."""
+
+    model: LatentModel
+    folder: Path
+    metrics: dict[str, Any]
+
+
+def fit(
+    task: Task,
+    model: str = "ampnp",
+    out: Path | str = "runs/model",
+    *,
+    recipe: str = "default",
+    epochs: int | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    resume: bool = False,
+    progress: bool = True,
+    options: dict[str, Any] | None = None,
+) -> Fitted:
+    """Train the preset ``model`` on ``task`` and leave a model folder at ``out``.
+
+    ``options`` override fields of the model's configuration or of the recipe, by name.
+    """
+    out = Path(out)
+    if threads is not None:
+        torch.set_num_threads(threads)
+    plan, configuration = presets.recipe(recipe, model, task.name), presets.config(model, task, recipe)
+    for name, value in (options or {}).items():
+        if hasattr(configuration, name):
+            configuration = replace(configuration, **{name: value})
+        elif hasattr(plan, name):
+            plan = replace(plan, **{name: value})
+        else:
+            raise UserError(f"There is no option '{name}' of '{model}' or its recipe.")
+    if epochs is not None:
+        plan = replace(plan, epochs=epochs)
+
+    run = {"task": task.name, "seed": seed, "recipe": asdict(plan), "model": asdict(configuration)}
+    checkpoint = _prepare(out, run, resume)
+    if checkpoint is None and (out / "metrics.json").exists():
+        return _finished(out)
+    L.seed_everything(seed, verbose=False)
+    network = presets.build(configuration)
+    if task.standardise:
+        network.standardise_by(task.graphs("train").x)
+    learner = Learner(network, task, plan, seed)
+    best = ModelCheckpoint(out / "checkpoints", "best", "val_nll", save_last=True, enable_version_counter=False)
+    best.CHECKPOINT_NAME_LAST = "last"
+    callbacks: list[Callback] = [best]
+    if plan.patience is not None:
+        callbacks.append(EarlyStopping("val_nll", patience=plan.patience))
+    if progress:
+        callbacks.append(TQDMProgressBar(refresh_rate=5))
+    trainer = L.Trainer(
+        accelerator="cpu",
+        max_epochs=plan.epochs,
+        callbacks=callbacks,
+        logger=CSVLogger(out, name="", version="log"),
+        gradient_clip_val=plan.clip,
+        reload_dataloaders_every_n_epochs=1,
+        enable_progress_bar=progress,
+        enable_model_summary=False,
+        num_sanity_val_steps=0,
+        log_every_n_steps=1_000_000,  # epoch means only
+    )
+    started, interrupted = time.time(), False
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*does not have many workers.*")
+        warnings.filterwarnings("ignore", message=".*isn't implemented.*|.*Sparse.*|.*`IterableDataset` has `__len__`.*")
+        try:
+            trainer.fit(learner, ckpt_path=checkpoint, weights_only=True)
+        except SystemExit:  # how Lightning ends after Ctrl-C, with the last epoch's checkpoint in place
+            interrupted = True
+    if interrupted and not (out / "checkpoints" / "best.ckpt").exists():
+        raise UserError(f"Interrupted before the first epoch ended: nothing was learned yet, {out} holds no model.")
+    weights = torch.load(out / "checkpoints" / "best.ckpt", weights_only=True)["state_dict"]
+    network.load_state_dict({k.removeprefix("model."): v for k, v in weights.items() if k.startswith("model.")})
+    metrics = {
+        "finished": not interrupted,
+        "epochs": trainer.current_epoch,
+        "minutes": round((time.time() - started) / 60, 2),
+        "val_nll": float(best.best_model_score) if best.best_model_score is not None else None,
+        "threads": torch.get_num_threads(),
+        **run,
+    }
+    save(network, out, metrics)
+    return Fitted(network, out, metrics)
+
+
+def _prepare(out: Path, run: dict[str, Any], resume: bool) -> Path | None:
+    """Claim the folder ``out`` for this run; the checkpoint to continue from, if any."""
+    note, last = out / "run.json", out / "checkpoints" / "last.ckpt"
+    if out.exists() and not out.is_dir():
+        raise UserError(f"{out} is a file; give --out a folder.")
+    if note.exists():
+        if not resume:
+            raise UserError(f"{out} already holds a training run; choose another --out, or continue it with --resume.")
+        earlier = json.loads(note.read_text())
+        if earlier != json.loads(json.dumps(run)):
+            changed = [k for k in run if earlier.get(k) != json.loads(json.dumps(run[k]))]
+            raise UserError(f"{out} was started with another {', '.join(changed)}; resume with the same options.")
+        metrics = out / "metrics.json"
+        if metrics.exists() and json.loads(metrics.read_text())["finished"]:
+            return None
+        metrics.unlink(missing_ok=True)
+        return last if last.exists() else None
+    if out.exists() and any(out.iterdir()):
+        raise UserError(f"{out} is not empty and holds no training run; choose another --out.")
+    with replacing(note) as temporary:
+        write_json(temporary, run)
+    return None
+
+
+def _finished(out: Path) -> Fitted:
+    from .models.pretrained import from_pretrained
+
+    return Fitted(from_pretrained(out), out, json.loads((out / "metrics.json").read_text()))
