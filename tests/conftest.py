@@ -1,4 +1,4 @@
-"""What every test shares: a cache of its own, and two threads."""
+"""What every test shares: a cache of its own, and a bounded number of threads."""
 
 from __future__ import annotations
 
@@ -7,12 +7,6 @@ from collections.abc import Iterator
 
 import pytest
 import torch
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    # Torch says once per process that CSC tensors are young; PyG's EdgeIndex needs them, nothing here can change that.
-    for message in ("Sparse CS[CR] tensor support is in beta state", "Sparse invariant checks are implicitly disabled"):
-        config.addinivalue_line("filterwarnings", f"ignore:{message}:UserWarning")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -25,4 +19,6 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def two_threads() -> None:
-    torch.set_num_threads(2)
+    # A number the caller gave stands: threads waiting for each other on busy cores make tests ten times slower.
+    if "OMP_NUM_THREADS" not in os.environ:
+        torch.set_num_threads(2)

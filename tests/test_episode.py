@@ -78,8 +78,9 @@ def test_rates_are_drawn_per_graph_over_the_whole_range() -> None:
     uniform = draw(batch, Sampling((0.2, 0.6), (0.1, 0.3)))
     context = torch.tensor(per_graph(uniform.context, uniform))
     extra = torch.tensor(per_graph(uniform.unlabelled_targets, uniform))
-    assert (20 <= context.min() <= 22) and (58 <= context.max() <= 60)
-    assert (10 <= extra.min() <= 12) and (28 <= extra.max() <= 30)
+    for count, low, high in ((context, 20, 60), (extra, 10, 30)):
+        assert low <= count.min() <= low + 2
+        assert high - 2 <= count.max() <= high
     assert context.double().mean() == pytest.approx(40, abs=2)
 
 

@@ -42,7 +42,7 @@ def graphs() -> list[Data]:
         random_graph(5, 12, 0),
         Data(x=torch.ones(1, 3), edge_index=edges(), y=torch.tensor([2])),  # one node
         Data(x=torch.zeros(4, 3), edge_index=edges(), y=torch.tensor([0, 1, -1, 0])),  # no edges
-        Data(x=torch.randn(4, 3), edge_index=edges((3, 1), (3, 1), (1, 1)), y=torch.tensor([0, 1, 0, 0])),  # isolated 0, 2
+        Data(x=torch.ones(4, 3), edge_index=edges((3, 1), (3, 1), (1, 1)), y=torch.arange(4)),  # 0 and 2 isolated
         random_graph(9, 30, 1),
     ]
 

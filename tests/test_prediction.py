@@ -49,6 +49,16 @@ def test_label_is_the_likeliest_class_and_the_first_of_equals() -> None:
     assert prediction.label.tolist() == [1, 2, 0]
 
 
+def test_a_part_of_a_prediction_and_parts_put_together() -> None:
+    whole = Prediction.from_samples(torch.rand(3, 6, 2, generator=torch.Generator().manual_seed(0)).softmax(-1))
+    assert whole.at(None) is whole
+    parts = [whole.at(torch.tensor([4, 1])), whole.at(torch.tensor([0, 5, 2, 3]))]
+    joined, order = Prediction.join(parts, 2), torch.tensor([4, 1, 0, 5, 2, 3])
+    assert torch.equal(joined.probabilities, whole.probabilities[order])
+    assert torch.equal(joined.epistemic, whole.epistemic[order])
+    assert Prediction.join([], 5).probabilities.shape == (0, 5)
+
+
 def test_where_takes_each_node_from_one_of_two() -> None:
     sure = Prediction(torch.tensor([[1.0, 0.0]] * 3), torch.tensor([0.0, 0.0, 0.0]))
     unsure = Prediction(torch.tensor([[0.5, 0.5]] * 3), torch.tensor([0.1, 0.2, 0.3]))

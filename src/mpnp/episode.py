@@ -106,7 +106,9 @@ class Sampling:
     def __post_init__(self) -> None:
         for name, rates in (("context", self.context), ("extra", self.extra)):
             if rates is not None and not 0 <= rates[0] <= rates[1] <= 1:
-                raise UserError(f"The {name} rates {list(rates)} were given, two fractions with 0 ≤ low ≤ high ≤ 1 are expected.")
+                raise UserError(
+                    f"The {name} rates {list(rates)} were given, two fractions with 0 ≤ low ≤ high ≤ 1 are expected."
+                )
         if self.log_uniform and self.context[0] == 0:
             raise UserError("Log-uniform context rates need a lowest rate above 0.")
 

@@ -61,7 +61,9 @@ def cross_fit(
     A node's own label cannot reach its prediction. Returns the prediction and the nodes [Q] it is for.
     """
     nodes = episode.context.nonzero().squeeze(1)
-    shuffled = nodes[(episode.batch[nodes] + torch.rand(nodes.numel(), generator=generator, dtype=torch.float64)).argsort()]
+    shuffled = nodes[
+        (episode.batch[nodes] + torch.rand(nodes.numel(), generator=generator, dtype=torch.float64)).argsort()
+    ]
     count = torch.bincount(episode.batch[shuffled], minlength=episode.num_graphs)
     start = count.cumsum(0) - count
     fold = torch.full_like(episode.y, -1)
@@ -127,9 +129,7 @@ def parse_rate(written: str) -> float:
     return rate
 
 
-def _one_draw(
-    predictor: Predictor, task: Task, rate: float, seed: int, samples: int, split: Split
-) -> dict[str, float]:
+def _one_draw(predictor: Predictor, task: Task, rate: float, seed: int, samples: int, split: Split) -> dict[str, float]:
     headline, paper = Score(task.num_classes), Score(task.num_classes)
     folds = torch.Generator().manual_seed(seed + 1)
     for episode in episodes(task, rate, seed, split):

@@ -79,11 +79,12 @@ class Predictor(Protocol):
     of the whole context; evaluation then cross-fits the context nodes.
     """
 
-    name: str
-    sees_own_label: bool
+    @property
+    def name(self) -> str: ...
 
-    def predict(
-        self, episode: Episode, *, samples: int = 16, seed: int = 0, nodes: Tensor | None = None
-    ) -> Prediction:
+    @property
+    def sees_own_label(self) -> bool: ...
+
+    def predict(self, episode: Episode, *, samples: int = 16, seed: int = 0, nodes: Tensor | None = None) -> Prediction:
         """Predict every node of the episode, or only ``nodes`` [Q]; ``samples`` latent draws, reproducible by ``seed``."""
         ...

@@ -22,8 +22,8 @@ from .evaluation import Score
 from .files import replacing, write_json
 from .models import presets
 from .models.base import LatentModel
-from .models.pretrained import save
 from .models.presets import Recipe
+from .models.pretrained import save
 from .objectives import OBJECTIVES, latent_health
 from .tasks.base import Task
 
@@ -110,7 +110,9 @@ class Learner(L.LightningModule):
         if recipe.schedule == "constant":
             return optimiser
         steps = recipe.epochs * len(EpisodeStream(self.task, recipe, self.seed, 0))
-        schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, recipe.learning_rate, total_steps=steps, pct_start=0.2)
+        schedule = torch.optim.lr_scheduler.OneCycleLR(
+            optimiser, recipe.learning_rate, total_steps=steps, pct_start=0.2
+        )
         return {"optimizer": optimiser, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 
 
@@ -185,7 +187,9 @@ def fit(
     started, interrupted = time.time(), False
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*does not have many workers.*")
-        warnings.filterwarnings("ignore", message=".*isn't implemented.*|.*Sparse.*|.*`IterableDataset` has `__len__`.*")
+        warnings.filterwarnings(
+            "ignore", message=".*isn't implemented.*|.*Sparse.*|.*`IterableDataset` has `__len__`.*"
+        )
         try:
             trainer.fit(learner, ckpt_path=checkpoint, weights_only=True)
         except SystemExit:  # how Lightning ends after Ctrl-C, with the last epoch's checkpoint in place

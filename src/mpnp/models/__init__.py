@@ -1,0 +1,24 @@
+"""Predictors: the neural processes and what they are compared with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..errors import unknown_name
+from ..prediction import Predictor
+from .mode import PREDICTORS
+from .presets import MODELS
+from .pretrained import from_pretrained
+
+
+def find_predictor(name: str) -> tuple[Predictor, str | None]:
+    """The trained model in the folder ``name``, or the predictor of that name; and the task it was trained on."""
+    if name in PREDICTORS:
+        return PREDICTORS[name](), None
+    if name in MODELS or not (Path(name).exists() or "/" in name):
+        raise unknown_name("predictor or model folder", name, PREDICTORS)
+    model = from_pretrained(name)
+    return model, model.config.task or None
+
+
+__all__ = ["MODELS", "PREDICTORS", "find_predictor", "from_pretrained"]

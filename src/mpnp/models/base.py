@@ -119,9 +119,7 @@ class LatentModel(
     any_classes = False
 
     @torch.no_grad()
-    def predict(
-        self, episode: Episode, *, samples: int = 16, seed: int = 0, nodes: Tensor | None = None
-    ) -> Prediction:
+    def predict(self, episode: Episode, *, samples: int = 16, seed: int = 0, nodes: Tensor | None = None) -> Prediction:
         """Predict every node, or only ``nodes`` [Q].
 
         The same latent noise serves all graphs, so that a graph is predicted alike in any batch.
@@ -139,5 +137,3 @@ class LatentModel(
 
     def extra_repr(self) -> str:
         return f"name={self.name!r}, parameters={sum(p.numel() for p in self.parameters()):,}"
-
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import numpy as np
@@ -27,8 +28,8 @@ class Mode:
     name = "mode"
     sees_own_label = False
 
-    def predict(self, episode: Episode, *, samples: int = 16, seed: int = 0) -> Prediction:
-        return Prediction.certain(_mode(episode))
+    def predict(self, episode: Episode, *, samples: int = 16, seed: int = 0, nodes: Tensor | None = None) -> Prediction:
+        return Prediction.certain(_mode(episode)).at(nodes)
 
 
 class StateMode:
@@ -37,8 +38,8 @@ class StateMode:
     name = "state-mode"
     sees_own_label = False
 
-    def predict(self, episode: Episode, *, samples: int = 16, seed: int = 0) -> Prediction:
-        return Prediction.certain(_state_mode(episode))
+    def predict(self, episode: Episode, *, samples: int = 16, seed: int = 0, nodes: Tensor | None = None) -> Prediction:
+        return Prediction.certain(_state_mode(episode)).at(nodes)
 
 
 class RuleTable:
@@ -51,9 +52,9 @@ class RuleTable:
     name = "rule-table"
     sees_own_label = False
 
-    def predict(self, episode: Episode, *, samples: int = 16, seed: int = 0) -> Prediction:
+    def predict(self, episode: Episode, *, samples: int = 16, seed: int = 0, nodes: Tensor | None = None) -> Prediction:
         _check_automaton(self.name, episode)
-        return Prediction.certain(_rule_table(episode))
+        return Prediction.certain(_rule_table(episode)).at(nodes)
 
 
 class RulePosterior:
@@ -71,7 +72,7 @@ class RulePosterior:
     name = "rule-posterior"
     sees_own_label = False
 
-    def predict(self, episode: Episode, *, samples: int = 16, seed: int = 0) -> Prediction:
+    def predict(self, episode: Episode, *, samples: int = 16, seed: int = 0, nodes: Tensor | None = None) -> Prediction:
         _check_automaton(self.name, episode)
         if episode.num_classes != 2:
             raise UserError(f"'{self.name}' needs two classes (dead, alive), {episode.num_classes} were given.")
@@ -80,7 +81,7 @@ class RulePosterior:
         state, known = episode.graph.x[:, 1].cpu().numpy(), (episode.context & (episode.y >= 0)).cpu().numpy()
         living, ptr = (episode.y == 1).cpu().numpy(), episode.graph.ptr.tolist()
         lives = np.empty(episode.num_nodes)
-        for start, end in zip(ptr[:-1], ptr[1:], strict=True):
+        for start, end in itertools.pairwise(ptr):
             for kind in (0, 1):
                 cells = start + np.flatnonzero(state[start:end] == kind)
                 lives[cells] = _posterior(density[cells], known[cells], living[cells])
@@ -88,7 +89,7 @@ class RulePosterior:
                 lives[start:end] = np.nan
         mean = torch.from_numpy(lives).to(episode.graph.x)
         exact = Prediction(torch.stack([1 - mean, mean], dim=1), torch.zeros_like(mean))
-        return exact.where(~mean.isnan(), Prediction.certain(_rule_table(episode)))
+        return exact.where(~mean.isnan(), Prediction.certain(_rule_table(episode))).at(nodes)
 
 
 PREDICTORS: dict[str, Callable[[], Predictor]] = {

@@ -59,9 +59,7 @@ class NeuralProcess(LatentModel):
     def latent(self, reading: Reading, shown: Tensor) -> Normal:
         episode = reading.episode
         r = self.encoder(reading.nodes, reading.neighbours, shown)
-        sets = [
-            self.aggregator(r[:, p], shown[:, p], episode.batch, episode.num_graphs) for p in range(shown.size(1))
-        ]
+        sets = [self.aggregator(r[:, p], shown[:, p], episode.batch, episode.num_graphs) for p in range(shown.size(1))]
         return self.latent_head(torch.stack(sets, 1))
 
     def decode(self, reading: Reading, z: Tensor, query: Tensor) -> Tensor:

@@ -32,12 +32,16 @@ def from_pretrained(folder: Path | str) -> LatentModel:
     if path.is_dir():
         missing = [name for name in ("config.json", "model.safetensors") if not (path / name).is_file()]
         if missing:
-            raise UserError(f"{path} is not a trained model: {' and '.join(missing)} missing; train one with 'mpnp train'.")
+            raise UserError(
+                f"{path} is not a trained model: {' and '.join(missing)} missing; train one with 'mpnp train'."
+            )
         try:
             kind = json.loads((path / "config.json").read_text(encoding="utf-8"))["kind"]
             return KINDS[kind].from_pretrained(path)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise UserError(f"{path / 'config.json'} is not a configuration of mpnp ({error}); train the model again.") from error
+            raise UserError(
+                f"{path / 'config.json'} is not a configuration of mpnp ({error}); train the model again."
+            ) from error
         except (SafetensorError, RuntimeError, OSError) as error:
             reason = str(error).splitlines()[0]
             raise UserError(

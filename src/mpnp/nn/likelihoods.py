@@ -76,4 +76,3 @@ class GaussianLikelihood(Likelihood):
 
 
 LIKELIHOODS: dict[str, type[Likelihood]] = {"categorical": CategoricalLikelihood, "gaussian": GaussianLikelihood}
-

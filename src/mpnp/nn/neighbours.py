@@ -9,6 +9,8 @@ from torch import Tensor
 from torch_geometric import EdgeIndex
 from torch_geometric.data import Data
 
+from ..graphs import plain_edges
+
 
 class Neighbours:
     r"""The neighbourhoods of a batch of graphs: :math:`(A h)_i = \sum_{j \to i} h_j`.
@@ -27,7 +29,7 @@ class Neighbours:
     @cached_property
     def degree(self) -> Tensor:
         """Incoming edges per node, [N]."""
-        target = self.edge_index.as_subclass(Tensor)[1]
+        target = plain_edges(self.edge_index)[1]
         return torch.bincount(target, minlength=self.num_nodes).to(torch.get_default_dtype())
 
     def sum(self, h: Tensor) -> Tensor:
@@ -50,7 +52,7 @@ class Neighbours:
         if self.edge_type is None:
             return [self]
         size = (self.num_nodes, self.num_nodes)
-        plain = self.edge_index.as_subclass(Tensor)
+        plain = plain_edges(self.edge_index)
         kinds = int(self.edge_type.max()) + 1 if self.edge_type.numel() else 0
         parts = []
         for kind in range(kinds):

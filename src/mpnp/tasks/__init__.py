@@ -24,4 +24,20 @@ def get_task(name: str, seed: int = 0) -> Task:
     raise unknown_name("task", name, TASKS)
 
 
-__all__ = ["SPLITS", "TASKS", "Split", "Task", "get_task"]
+def describe() -> list[dict[str, object]]:
+    """Every task by name: graphs, mean nodes, features, classes, and whether its data is present or how to get it."""
+    rows: list[dict[str, object]] = []
+    for name in TASKS:
+        task = get_task(name)
+        missing = task.missing()
+        row: dict[str, object] = {"task": name, "graphs": None, "nodes": None}
+        row |= {"features": task.num_features, "classes": task.num_classes, "present": missing is None}
+        if missing is None:
+            splits = task.splits.values()
+            row["graphs"] = sum(len(graphs) for graphs in splits)
+            row["nodes"] = round(sum(graphs.num_nodes for graphs in splits) / sum(len(graphs) for graphs in splits), 1)
+        rows.append(row | {"data": missing or task.source})
+    return rows
+
+
+__all__ = ["SPLITS", "TASKS", "Split", "Task", "describe", "get_task"]

@@ -27,6 +27,7 @@ class Task(ABC):
     ``standardise``: features have scales of their own and are standardised with training statistics (by the model).
     ``context`` / ``extra``: the paper's ranges of the context rate and the extra-target rate in training.
     ``rates``: the context rates at which the paper reports.
+    ``source``: where the data comes from, in a word or two.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Task(ABC):
     num_features: int
     num_classes: int
     num_relations: int = 1
+    source: str = "present"
 
     @property
     def class_names(self) -> list[str]:

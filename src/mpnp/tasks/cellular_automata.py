@@ -97,7 +97,14 @@ def generate(family: str, count: int, seed: int) -> dict[str, NDArray[np.generic
     low, high = threshold[owner, state].T
     label = ((low <= density) & (density <= high)) ^ inverted[owner, state]
     rule = np.concatenate([threshold.reshape(count, 4), inverted], axis=1)
-    return {"state": state.astype(np.int8), "label": label.astype(np.int8), "edges": edges, "ptr": ptr, "rule": rule, **extra}
+    return {
+        "state": state.astype(np.int8),
+        "label": label.astype(np.int8),
+        "edges": edges,
+        "ptr": ptr,
+        "rule": rule,
+        **extra,
+    }
 
 
 def _life_like(rng: np.random.Generator, share: float) -> dict[str, NDArray[np.generic]]:

@@ -7,7 +7,8 @@ import math
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,6 @@ from ..graphs import UNLABELLED
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 MAX_CLASSES = 10_000  # beyond it a number in y is an identifier, not a class
-PICKLED = (Data, DataTensorAttr, DataEdgeAttr, GlobalStorage, AttrType, EdgeIndex, SortOrder)  # what a saved Data needs
 
 
 @dataclass
@@ -50,11 +50,33 @@ class OwnGraphs:
 # --- PyG files -------------------------------------------------------------------------------------------------------
 
 
-def read_pt(path: Path, known: list[str] | None) -> OwnGraphs:
-    # On leaving, safe_globals drops all it was given, also what PyG registered for the whole process: add only the rest.
-    registered = torch.serialization.get_safe_globals()
+def _plain_dict(*_: Any) -> dict[Any, Any]:
+    """In place of the defaultdict of cached names in a ``Data``, which torch admits but cannot fill."""
+    return {}
+
+
+@contextmanager
+def _only_pyg() -> Iterator[None]:
+    """Let ``torch.load`` admit what a saved ``Data`` needs, and nothing else.
+
+    Not ``torch.serialization.safe_globals``: it would add to what other packages registered, and on leaving withdraw
+    ``Data``, which PyG registered for the whole process.
+    """
+    pyg = [Data, DataTensorAttr, DataEdgeAttr, GlobalStorage, AttrType, EdgeIndex, SortOrder]
+    before = torch.serialization.get_safe_globals()
+    torch.serialization.clear_safe_globals()
+    torch.serialization.add_safe_globals([*pyg, (_plain_dict, "collections.defaultdict")])
     try:
-        with torch.serialization.safe_globals([c for c in PICKLED if c not in registered]):
+        yield
+    finally:
+        torch.serialization.clear_safe_globals()
+        torch.serialization.add_safe_globals(before)
+
+
+def read_pt(path: Path, known: list[str] | None) -> OwnGraphs:
+    """Tensors and PyG's data classes alone are unpickled; anything else in the file is refused before it can run."""
+    try:
+        with _only_pyg():
             content = torch.load(path, map_location="cpu", weights_only=True)
     except OSError:
         raise
@@ -218,8 +240,11 @@ def _cut(
 
 
 def read_csv(folder: Path, known: list[str] | None) -> OwnGraphs:
+    """``nodes.csv`` and ``edges.csv``; columns are told by their names, in small or capital letters."""
     file, edge_file = folder / "nodes.csv", folder / "edges.csv"
     (_, header), *rows = [row for row in _rows(file) if row[1]]
+    if len(header) == 1 and re.search(r"[;\t]", header[0]):
+        raise UserError(f"In {file}: the columns '{header[0]}' are not separated by commas; save it with commas.")
     _even(file, rows, len(header))
     lower = [name.lower() for name in header]
     if len(set(lower)) < len(lower):
@@ -227,8 +252,6 @@ def read_csv(folder: Path, known: list[str] | None) -> OwnGraphs:
         raise UserError(f"In {file}: two columns are named '{twice}'; rename one.")
     if all(math.isfinite(_number(cell)) for cell in header):
         raise UserError(f"The file {file} starts with numbers, a header is expected; add one such as id,label,size.")
-    if len(header) == 1 and re.search(r"[;\t]", header[0]):
-        raise UserError(f"In {file}: the columns '{header[0]}' are not separated by commas; save it with commas.")
     if not rows:
         raise UserError(f"The file {file} has a header but no nodes; add a row per node.")
     key = next((lower.index(name) for name in ("id", "node") if name in lower), 0)
@@ -274,6 +297,8 @@ def read_csv(folder: Path, known: list[str] | None) -> OwnGraphs:
 
 
 def read_tud(folder: Path, prefix: str, known: list[str] | None) -> OwnGraphs:
+    """``prefix_A.txt`` and so on; ids of graphs and nodes count from 1, labels may be any text."""
+
     def table(kind: str, width: int | None, length: int | None = None) -> Floats:
         file = folder / f"{prefix}_{kind}.txt"
         rows = [row for row in _rows(file) if row[1]]
@@ -307,6 +332,7 @@ def read_tud(folder: Path, prefix: str, known: list[str] | None) -> OwnGraphs:
 
 
 def read_graphml(path: Path, known: list[str] | None) -> OwnGraphs:
+    """One graph; defaults of attributes are filled in, which NetworkX leaves to its callers."""
     try:
         root = ElementTree.parse(path).getroot()
         with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""A user's own graphs, read from files and made a task: split by graphs, or by labelled nodes where there are only a few graphs."""
+"""A user's own graphs, read from files and made a task that holds out graphs or, where there are few, nodes."""
 
 from __future__ import annotations
 
@@ -101,8 +101,8 @@ class OwnTask(Task):
     path: Path
     seed: int = 0
 
-    standardise = True
     # Without annotations: constants of the class, not fields of the dataclass.
+    standardise = True
     context = (0.1, 0.5)
     extra = (0.1, 0.5)
     rates = (0.05, 0.1, 0.3)
@@ -126,6 +126,10 @@ class OwnTask(Task):
     @property
     def num_classes(self) -> int:  # type: ignore[override]
         return len(self.own.class_names)
+
+    @property
+    def class_names(self) -> list[str]:
+        return self.own.class_names
 
     def missing(self) -> str | None:
         return None if self.path.exists() else f"There is nothing at {self.path}; give the path of your graphs."
@@ -162,8 +166,8 @@ class OwnTask(Task):
         if not all(kept.values()):
             most = max((_count(graph.y) for graph in self.own.graphs), default=0)
             raise UserError(
-                f"No graph in {self.path} has more than {most} labelled node{'s' * (most != 1)}, which cannot be divided "
-                f"70/10/20 with {FEWEST_LABELS} in each part; label at least 15 nodes of a graph, or give "
+                f"No graph in {self.path} has more than {most} labelled node{'s' * (most != 1)}, which cannot be "
+                f"divided 70/10/20 with {FEWEST_LABELS} in each part; label at least 15 nodes of a graph, or give "
                 f"{FEWEST_GRAPHS} graphs with {FEWEST_LABELS} labels each."
             )
         return {split: GraphSet.from_data_list(part) for split, part in kept.items()}
