@@ -159,6 +159,7 @@ def _evaluate(options: Namespace) -> None:
 
     from .evaluation import evaluate, parse_rate
     from .models import find_predictor
+    from .provenance import provenance
     from .tasks import get_task
 
     _at_least(options, draws=1, samples=1, threads=1, seed=0)
@@ -181,6 +182,7 @@ def _evaluate(options: Namespace) -> None:
         seed=options.seed,
         progress=sys.stderr.isatty(),
     )
+    table["made"] = provenance(Path(options.predictor))
     if options.json:
         print(json.dumps(table))
         return

@@ -1,0 +1,41 @@
+"""Where a figure comes from: code, machine, date, and how the model was trained."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+import torch
+
+
+def provenance(model_folder: Path | None = None) -> dict[str, Any]:
+    """Version, date and machine; for a model folder also its epochs, minutes, seed and recipe."""
+    from . import __version__
+
+    made: dict[str, Any] = {
+        "version": __version__,
+        "torch": torch.__version__,
+        "date": datetime.date.today().isoformat(),
+        "machine": f"{_processor()}, {os.cpu_count()} cores",
+        "threads": torch.get_num_threads(),
+    }
+    metrics = model_folder / "metrics.json" if model_folder else None
+    if metrics and metrics.is_file():
+        training = json.loads(metrics.read_text(encoding="utf-8"))
+        made["training"] = {key: training[key] for key in ("epochs", "minutes", "seed", "threads") if key in training}
+        made["training"]["recipe"] = training.get("recipe", {}).get("name")
+    return made
+
+
+def _processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
