@@ -1,14 +1,18 @@
 """Neural processes on graphs: label a few nodes, predict the others, know how sure you are."""
 
-from .episode import Episode, Sampling, sample_episode
-from .errors import UserError
-from .evaluation import cross_fit, evaluate
-from .graphs import GraphSet
-from .models import find_predictor, from_pretrained
-from .predicting import predict
-from .prediction import Prediction, Predictor
-from .tasks import get_task
-from .training import fit
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .episode import Episode, Sampling, sample_episode
+    from .errors import UserError
+    from .evaluation import cross_fit, episodes, evaluate
+    from .graphs import GraphSet
+    from .models import find_predictor, from_pretrained
+    from .predicting import predict
+    from .prediction import Prediction, Predictor
+    from .tasks import get_task
+    from .training import fit
 
 __version__ = "0.1.0"
 
@@ -20,6 +24,7 @@ __all__ = [
     "Sampling",
     "UserError",
     "cross_fit",
+    "episodes",
     "evaluate",
     "find_predictor",
     "fit",
@@ -28,3 +33,27 @@ __all__ = [
     "predict",
     "sample_episode",
 ]
+
+# Where each name lives. Loaded on first use: torch and Lightning take seconds, and 'mpnp --help' needs neither.
+_HOMES = {
+    "episode": ("Episode", "Sampling", "sample_episode"),
+    "errors": ("UserError",),
+    "evaluation": ("cross_fit", "episodes", "evaluate"),
+    "graphs": ("GraphSet",),
+    "models": ("find_predictor", "from_pretrained"),
+    "predicting": ("predict",),
+    "prediction": ("Prediction", "Predictor"),
+    "tasks": ("get_task",),
+    "training": ("fit",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f".{home}", __name__), name)
+    raise AttributeError(f"module 'mpnp' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -42,7 +42,11 @@ class Episode:
             raise UserError(
                 f"A label {int(batch.y.max())} was given, but there are {classes} classes (labels 0 to {classes - 1})."
             )
-        shown = labelled if context is None else context & labelled
+        if context is not None and context.shape != labelled.shape:
+            raise UserError(
+                f"A context of shape {list(context.shape)} was given, one flag per node ([{labelled.numel()}]) is expected."
+            )
+        shown = labelled if context is None else context.bool() & labelled
         return cls(batch, batch.y, shown, torch.ones_like(shown), max(classes, 1))
 
     @property
@@ -134,7 +138,9 @@ def sample_episode(graph: Data, num_classes: int, sampling: Sampling, generator:
     else:
         low, high = sampling.extra
         extra_rate = low + (high - low) * torch.rand(graphs, generator=generator, dtype=torch.float64)
-        num_target = (num_context + (extra_rate * count).round().long().clamp(min=1)).minimum(count)
+        more = (extra_rate * count).round().long()
+        more = torch.where(extra_rate > 0, more.clamp(min=1), more)
+        num_target = (num_context + more).minimum(count)
 
     # A random order of the labelled nodes of each graph: context first, then the other targets, then the rest.
     key = batch + torch.where(labelled, torch.rand(y.numel(), generator=generator, dtype=torch.float64) * 0.5, 0.75)

@@ -103,6 +103,8 @@ class GraphSet:
         ptr = torch.zeros(len(graphs) + 1, dtype=torch.long)
         ptr[1:] = sizes.cumsum(0)
         typed = all(g.get("edge_type") is not None for g in graphs)
+        if not typed and any(g.get("edge_type") is not None for g in graphs):
+            raise UserError("Some graphs have an edge_type and some have none; give it to all of them or to none.")
         unlabelled = [torch.full((int(n),), UNLABELLED) for n in sizes]
         return cls(
             x=torch.cat([g.x.float() for g in graphs]),

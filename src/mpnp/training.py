@@ -56,7 +56,10 @@ class EpisodeStream(IterableDataset[Episode]):
         generator = torch.Generator().manual_seed(self.seed * 1_000_003 + self.epoch)
         sampling = self.sampling
         for index in torch.randperm(len(self.graphs), generator=generator).split(self.batch):
-            yield sample_episode(self.graphs.select(index), self.task.num_classes, sampling, generator)
+            graph = self.graphs.select(index)
+            if self.recipe.augment:
+                graph = self.task.augment(graph, generator)
+            yield sample_episode(graph, self.task.num_classes, sampling, generator)
 
 
 def validation_episodes(task: Task, seed: int) -> list[Episode]:

@@ -68,7 +68,8 @@ class Recipe:
     """How a model is trained.
 
     ``batch_graphs`` graphs per step, fewer where they hold more than ``batch_nodes`` nodes; ``context`` and ``extra`` the
-    sampling ranges (``None``: the task's own; ``extra`` 'all': every labelled node is a target); ``patience`` in epochs.
+    sampling ranges (``None``: the task's own; ``extra`` 'all': every labelled node is a target); ``augment``: use
+    the symmetries of the task; ``patience`` in epochs.
     """
 
     name: Literal["default", "paper"] = "default"
@@ -85,6 +86,7 @@ class Recipe:
     context: tuple[float, float] | None = None
     log_uniform: bool = True
     all_targets: bool = True
+    augment: bool = True
     patience: int | None = None
 
 
@@ -109,10 +111,9 @@ def recipe(name: str, model: str, task: str) -> Recipe:
             clip=None,
             log_uniform=False,
             all_targets=False,
+            augment=False,
         )
-    ours = Recipe(context=(0.02, 0.9))
-    if model in ("ampnp", "anp"):
-        ours = replace(ours, objective="multi-sample", samples=4)
+    ours = Recipe(objective="multi-sample", samples=4, context=(0.02, 0.9))
     for pattern, changes in DEFAULT_CHANGES:
         task_pattern, model_pattern = pattern
         if fnmatch(task, task_pattern) and fnmatch(model, model_pattern):

@@ -17,7 +17,9 @@ def group_mean(values: Tensor, group: Tensor, groups: int) -> Tensor:
 def group_max(values: Tensor, group: Tensor, groups: int) -> Tensor:
     """Maximum of the rows of each group, zeros for an empty one: [M, …], [M] → [groups, …]."""
     index = group.view(-1, *[1] * (values.dim() - 1)).expand_as(values)
-    return values.new_zeros(groups, *values.shape[1:]).scatter_reduce(0, index, values, "amax", include_self=False)
+    # Not from zeros with include_self=False: a maximum of exactly 0 would share its gradient with them.
+    top = values.new_full((groups, *values.shape[1:]), -torch.inf).scatter_reduce(0, index, values, "amax")
+    return top.masked_fill(top.isneginf(), 0.0)
 
 
 REDUCTIONS = {"mean": group_mean, "max": group_max}

@@ -144,8 +144,13 @@ class Stack(nn.Module):
             position, below = str(i), h
             h = layer(below, neighbours)
             if position in self.joiners:
-                extra = self.joiners[position](joined, neighbours)
-                h = h + (extra if graph_of is None else extra[graph_of])
+                joiner = self.joiners[position]
+                if graph_of is None:
+                    h = h + joiner(joined, neighbours)
+                elif isinstance(joiner, Dense):
+                    h = h + joiner(joined)[graph_of]
+                else:  # neighbours have to be given nodes
+                    h = h + joiner(joined[graph_of], neighbours)
             if position in self.norms:
                 h = self.norms[position](h)
             if self.active[i]:

@@ -8,6 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Literal
 
+import torch
+from torch_geometric.data import Data
+
 from ..episode import Sampling
 from ..graphs import GraphSet
 
@@ -55,6 +58,10 @@ class Task(ABC):
 
     def graphs(self, split: Split) -> GraphSet:
         return self.splits[split]
+
+    def augment(self, graph: Data, generator: torch.Generator) -> Data:
+        """A training batch turned by symmetries of the task: another draw that is as likely as the one given."""
+        return graph
 
     @property
     def paper_sampling(self) -> Sampling:

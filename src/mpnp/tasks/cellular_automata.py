@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch_geometric.data import Data
 
 from ..files import replacing
 from ..graphs import GraphSet
@@ -47,6 +48,13 @@ class CellularAutomaton(Task):
     @property
     def name(self) -> str:  # type: ignore[override]
         return f"ca/{self.family}"
+
+    def augment(self, graph: Data, generator: torch.Generator) -> Data:
+        """Dead and alive change places, per graph, in the start and in the outcome: a rule seen so is a rule as likely."""
+        swap_start, swap_end = torch.randint(2, (2, graph.ptr.numel() - 1), generator=generator).bool()
+        graph.x = torch.where(swap_start[graph.batch].unsqueeze(1), graph.x.flip(1), graph.x)
+        graph.y = torch.where(swap_end[graph.batch], 1 - graph.y, graph.y)
+        return graph
 
     def load(self) -> dict[Split, GraphSet]:
         identity = f"{VERSION}-{self.family}-{self.seed}-{self.graphs_total}"

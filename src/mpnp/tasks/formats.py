@@ -117,7 +117,7 @@ def _from_item(item: Any, where: str) -> Data:
                 raise UserError(
                     f"In {where}: {name} is a {value.layout} {value.dtype} tensor, a dense real one is expected."
                 )
-            value = value.detach().as_subclass(Tensor)
+            value = value.as_tensor() if isinstance(value, EdgeIndex) else value.detach()
         tensors[name] = value
     x, edge_index, y = tensors["x"], tensors["edge_index"], tensors["y"]
     if edge_index is not None and (edge_index.is_floating_point() or edge_index.dtype == torch.bool):

@@ -1,0 +1,107 @@
+"""Sums over neighbours are products with the adjacency matrix, forwards and backwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from mpnp.graphs import GraphSet
+from mpnp.nn.neighbours import Neighbours
+
+Operation = Callable[[Neighbours, Tensor], Tensor]
+
+NODES = 5
+EDGES: dict[str, list[tuple[int, int]]] = {
+    "undirected": [(0, 1), (1, 0), (1, 2), (2, 1), (2, 3), (3, 2), (3, 4), (4, 3)],
+    "directed": [(0, 1), (2, 1), (3, 1), (1, 4), (4, 0)],
+    "duplicates": [(0, 1), (0, 1), (0, 1), (1, 0), (3, 2), (3, 2), (2, 4), (4, 3)],
+    "self-loops": [(0, 0), (1, 2), (2, 1), (3, 3), (3, 3)],
+    "isolated": [(1, 3), (3, 1)],
+    "none": [],
+}
+OPERATIONS: dict[str, Operation] = {
+    "sum": Neighbours.sum,
+    "mean": Neighbours.mean,
+    "normalised": Neighbours.normalised,
+}
+
+
+def as_tensor(edges: list[tuple[int, int]]) -> Tensor:
+    return torch.tensor(edges, dtype=torch.long).reshape(-1, 2).t()
+
+
+def neighbours_of(edges: list[tuple[int, int]], edge_type: list[int] | None = None) -> Neighbours:
+    graph = Data(x=torch.zeros(NODES, 1), edge_index=as_tensor(edges))
+    if edge_type is not None:
+        graph.edge_type = torch.tensor(edge_type, dtype=torch.long)
+    return Neighbours(GraphSet.from_data_list([graph]).select(torch.tensor([0])))
+
+
+def dense(edges: list[tuple[int, int]], operation: str = "sum") -> Tensor:
+    """The matrix M of h → M h, entry by entry."""
+    matrix = torch.zeros(NODES, NODES)
+    degree = [max(1, sum(target == node for _, target in edges)) for node in range(NODES)]
+    for source, target in edges:
+        factor = {"sum": 1, "mean": 1 / degree[target], "normalised": (degree[source] * degree[target]) ** -0.5}
+        matrix[target, source] += factor[operation]
+    return matrix
+
+
+@pytest.mark.parametrize("shape", [(3,), (1,), (2, 3), (2, 1, 4)])
+@pytest.mark.parametrize("kind", EDGES)
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_products_and_gradients_are_the_dense_ones(operation: str, kind: str, shape: tuple[int, ...]) -> None:
+    torch.manual_seed(0)
+    matrix = dense(EDGES[kind], operation)
+    h, weight = torch.randn(NODES, *shape, requires_grad=True), torch.randn(NODES, *shape)
+    # With h itself beside it, as in a layer: without edges the sum alone depends on nothing.
+    out = h + OPERATIONS[operation](neighbours_of(EDGES[kind]), h)
+    torch.testing.assert_close(out, h + torch.tensordot(matrix, h, 1))
+    (gradient,) = torch.autograd.grad((out * weight).sum(), h)
+    torch.testing.assert_close(gradient, weight + torch.tensordot(matrix.t(), weight, 1))
+
+
+def test_the_gradient_of_a_directed_sum_runs_against_the_edges() -> None:
+    h = torch.zeros(NODES, 1, requires_grad=True)
+    neighbours_of([(0, 1), (1, 2)]).sum(h)[2].sum().backward()
+    assert h.grad is not None
+    assert h.grad.flatten().tolist() == [0, 1, 0, 0, 0]
+
+
+def test_degree_counts_incoming_edges() -> None:
+    assert neighbours_of(EDGES["duplicates"]).degree.tolist() == [1, 3, 2, 1, 1]
+    assert neighbours_of([]).degree.tolist() == [0] * NODES
+
+
+def test_each_graph_of_a_batch_keeps_to_itself() -> None:
+    torch.manual_seed(0)
+    graphs = [Data(x=torch.randn(NODES, 2), edge_index=as_tensor(edges)) for edges in EDGES.values()]
+    batch = GraphSet.from_data_list(graphs).select(torch.tensor([4, 0, 5, 1]))
+    kinds = list(EDGES)
+    blocks = [dense(EDGES[kinds[i]], "mean") @ graphs[i].x for i in (4, 0, 5, 1)]
+    torch.testing.assert_close(Neighbours(batch).mean(batch.x), torch.cat(blocks))
+
+
+def test_relations_split_the_edges_by_type() -> None:
+    edges, kinds = EDGES["duplicates"], [2, 0, 0, 2, 0, 0, 2, 2]  # no edge of type 1
+    h = torch.arange(2.0 * NODES).reshape(NODES, 2).requires_grad_()
+    relations = neighbours_of(edges, kinds).relations
+    assert len(relations) == 3
+    for kind, relation in enumerate(relations):
+        of_kind = [edge for edge, k in zip(edges, kinds, strict=True) if k == kind]
+        for operation, apply in OPERATIONS.items():
+            matrix = dense(of_kind, operation)
+            out = h + apply(relation, h)
+            torch.testing.assert_close(out, h + matrix @ h)
+            (gradient,) = torch.autograd.grad(out[:, 0].sum(), h)
+            torch.testing.assert_close(gradient[:, 0], 1 + matrix.sum(0))
+
+
+def test_without_types_there_is_one_relation() -> None:
+    neighbours = neighbours_of(EDGES["directed"])
+    assert neighbours.relations == [neighbours]
+    assert neighbours_of([], []).relations == []
