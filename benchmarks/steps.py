@@ -7,6 +7,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
@@ -70,7 +72,7 @@ def bench(graphs: GraphSet, classes: int, batch: int = 64) -> dict[str, float]:
     flagship = AttentiveMPNP(AmpnpConfig(features, classes, local=False, refine=0))
     edges, ptr = plain_edges(episode.graph.edge_index), episode.graph.ptr.tolist()
     pieces = []
-    for start, end in zip(ptr[:-1], ptr[1:], strict=True):
+    for start, end in itertools.pairwise(ptr):
         inside = (edges[0] >= start) & (edges[0] < end)
         pieces.append((slice(start, end), edges[:, inside] - start))
 

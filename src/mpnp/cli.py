@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from jsonargparse import ArgumentParser, Namespace
 
@@ -23,13 +24,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for name in ("lightning.pytorch", "lightning.fabric"):
         logging.getLogger(name).setLevel(logging.ERROR)
     warnings.filterwarnings("ignore")
-    parser = _parser()
-    options = parser.parse_args(arguments)
-    name = options.subcommand
     try:
-        COMMANDS[name](options[name])
+        options = _parser().parse_args(_config_first(sys.argv[1:] if arguments is None else arguments))
+        COMMANDS[options.subcommand](options[options.subcommand])
     except UserError as error:
-        print(f"mpnp: {error}", file=sys.stderr)
+        print(f"mpnp: {' '.join(str(error).split())}", file=sys.stderr)
+        sys.exit(2)
+    except UnicodeDecodeError:  # other files are read with care
+        print("mpnp: The file of --config is not UTF-8 text; save it as such.", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         print("\nmpnp: stopped.", file=sys.stderr)
@@ -42,12 +44,29 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(2)
 
 
+class Parser(ArgumentParser):
+    """Tells what is wrong with the arguments as all other errors are told."""
+
+    def error(self, message: str, ex: Exception | None = None) -> NoReturn:
+        raise UserError(f"{message.rstrip('. ')}; see 'mpnp --help'.") from ex
+
+
+def _config_first(arguments: Sequence[str]) -> list[str]:
+    """Options given by hand win over those of a file, wherever on the line the file stands."""
+    command, rest, config = list(arguments[:1]), list(arguments[1:]), []
+    while (at := next((i for i, text in enumerate(rest) if text.partition("=")[0] == "--config"), None)) is not None:
+        length = 1 if "=" in rest[at] else 2
+        config += rest[at : at + length]
+        del rest[at : at + length]
+    return [*command, *config, *rest]
+
+
 def _parser() -> ArgumentParser:
-    parser = ArgumentParser(prog="mpnp", description="Neural processes on graphs.")
+    parser = Parser(prog="mpnp", description="Neural processes on graphs.")
     commands = parser.add_subcommands(required=True)
 
     def command(name: str, text: str) -> ArgumentParser:
-        sub = ArgumentParser(description=text)
+        sub = Parser(description=text)
         sub.add_argument("--config", action="config", help="read options from a YAML file")
         commands.add_subcommand(name, sub, help=text)
         return sub
@@ -74,6 +93,7 @@ def _parser() -> ArgumentParser:
         "--set",
         type=str,
         nargs="+",
+        action="extend",
         default=[],
         metavar="NAME=VALUE",
         help="override a model or recipe field, as latent=false",
@@ -84,7 +104,9 @@ def _parser() -> ArgumentParser:
         "predictor", type=str, help="a model folder, or: mode, state-mode, rule-table, rule-posterior"
     )
     evaluate.add_argument("--task", type=str, default=None, help="default: what the model was trained on")
-    evaluate.add_argument("--rates", type=str, nargs="+", default=None, help="context rates (default: the task's)")
+    evaluate.add_argument(
+        "--rates", type=str | float, nargs="+", default=None, help="context rates (default: the task's)"
+    )
     evaluate.add_argument("--draws", type=int, default=3, help="context draws per rate")
     evaluate.add_argument("--samples", type=int, default=16, help="latent samples")
     evaluate.add_argument("--seed", type=int, default=0)
@@ -105,6 +127,7 @@ def _parser() -> ArgumentParser:
 def _demo(options: Namespace) -> None:
     from .demo import run
 
+    _at_least(options, epochs=1)
     run(Path(options.out), options.epochs)
 
 
@@ -164,7 +187,7 @@ def _evaluate(options: Namespace) -> None:
 
     _at_least(options, draws=1, samples=1, threads=1, seed=0)
     for rate in options.rates or []:
-        parse_rate(rate)
+        parse_rate(str(rate))
     if options.threads:
         torch.set_num_threads(options.threads)
     predictor, trained_on = find_predictor(options.predictor)
@@ -184,7 +207,7 @@ def _evaluate(options: Namespace) -> None:
     )
     table["made"] = provenance(Path(options.predictor))
     if options.json:
-        print(json.dumps(table))
+        print(json.dumps(_without_nan(table)))
         return
     print(f"{table['model']} on {table['task']}: unlabelled nodes, mean ± spread of {options.draws} context draws")
     print(f"{'rate':>6}{'accuracy %':>16}{'as the paper':>14}{'NLL':>9}{'Brier':>9}{'ECE':>9}")
@@ -218,6 +241,15 @@ def _at_least(options: Namespace, **lowest: int) -> None:
         value = options[name]
         if value is not None and value < low:
             raise UserError(f"--{name} {value} was given, at least {low} is expected.")
+        if name == "seed" and value >= 2**32:
+            raise UserError(f"--seed {value} was given, less than 2^32 is expected.")
+
+
+def _without_nan(value: Any) -> Any:
+    """JSON has no NaN, the score of no node at all: null in its place."""
+    if isinstance(value, dict):
+        return {key: _without_nan(item) for key, item in value.items()}
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def _assignment(text: str) -> tuple[str, Any]:
@@ -226,4 +258,9 @@ def _assignment(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals:
         raise UserError(f"--set takes NAME=VALUE, as latent=false, but '{text}' was given.")
-    return name, yaml.safe_load(value)
+    try:
+        return name, yaml.safe_load(value)
+    except yaml.YAMLError as error:
+        raise UserError(
+            f"--set {text} cannot be read: '{value}' is not a value in YAML, as false, 3 or [1, 2]."
+        ) from error

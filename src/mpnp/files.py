@@ -7,7 +7,7 @@ import os
 import shutil
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from .errors import UserError
@@ -20,6 +20,8 @@ def replacing(path: Path) -> Iterator[Path]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
+        if path.is_dir() and not temporary.is_dir():
+            raise UserError(f"{path} is a folder; give the name of a file.")
         if path.is_dir():
             old = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.old")
             os.replace(path, old)
@@ -33,7 +35,8 @@ def replacing(path: Path) -> Iterator[Path]:
         if temporary.is_dir():
             shutil.rmtree(temporary, ignore_errors=True)
         else:
-            temporary.unlink(missing_ok=True)
+            with suppress(OSError):  # it may not even be there
+                temporary.unlink()
 
 
 def write_json(path: Path, content: object) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -32,9 +33,13 @@ def predict(
     otherwise read their own: a labelled node whose prediction disagrees is worth a second look.
     """
     listed = [graphs] if isinstance(graphs, Data) else graphs
-    if num_classes is None and isinstance(predictor, LatentModel) and not predictor.any_classes:
-        num_classes = predictor.config.num_classes
-    return _predict(predictor, Episode.from_graphs(listed, num_classes=num_classes), samples, seed)
+    trained = predictor if num_classes is None and isinstance(predictor, LatentModel) else None
+    if trained and not trained.any_classes:
+        num_classes = trained.config.num_classes
+    episode = Episode.from_graphs(listed, num_classes=num_classes)
+    if trained:  # a class of the model's stays one where no node is labelled with it
+        episode = replace(episode, num_classes=max(episode.num_classes, trained.config.num_classes))
+    return _predict(predictor, episode, samples, seed)
 
 
 def _predict(predictor: Predictor, episode: Episode, samples: int, seed: int) -> Prediction:

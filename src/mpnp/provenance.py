@@ -23,9 +23,11 @@ def provenance(model_folder: Path | None = None) -> dict[str, Any]:
         "machine": f"{_processor()}, {os.cpu_count()} cores",
         "threads": torch.get_num_threads(),
     }
-    metrics = model_folder / "metrics.json" if model_folder else None
-    if metrics and metrics.is_file():
-        training = json.loads(metrics.read_text(encoding="utf-8"))
+    try:
+        training = json.loads((model_folder / "metrics.json").read_text(encoding="utf-8")) if model_folder else None
+    except (OSError, ValueError):  # not a model folder, or a damaged note: the figure stands all the same
+        training = None
+    if isinstance(training, dict):
         made["training"] = {key: training[key] for key in ("epochs", "minutes", "seed", "threads") if key in training}
         made["training"]["recipe"] = training.get("recipe", {}).get("name")
     return made

@@ -3,31 +3,37 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 import warnings
+from argparse import ArgumentError
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import lightning as L
 import torch
+from jsonargparse import ArgumentParser
 from lightning.pytorch.callbacks import Callback, EarlyStopping, ModelCheckpoint, TQDMProgressBar
 from lightning.pytorch.loggers import CSVLogger
 from torch.utils.data import DataLoader, IterableDataset
 
 from .episode import Episode, Sampling, sample_episode
-from .errors import UserError
+from .errors import UserError, unknown_name
 from .evaluation import Score
 from .files import replacing, write_json
 from .models import presets
-from .models.base import LatentModel
+from .models.base import LatentModel, ModelConfig
+from .models.neural_process import NeuralProcessConfig
 from .models.presets import Recipe
 from .models.pretrained import save
 from .objectives import OBJECTIVES, latent_health
 from .tasks.base import Task
 
 VALIDATION_NODES = 40_000
+# Options that must be at least 1; all other numbers at least 0.
+COUNTS = ("epochs", "samples", "batch_graphs", "batch_nodes", "width", "heads", "head_width", "values", "r_width")
 
 
 class EpisodeStream(IterableDataset[Episode]):
@@ -82,6 +88,13 @@ class Learner(L.LightningModule):
         super().__init__()
         self.model, self.task, self.recipe, self.seed = model, task, recipe, seed
         self.score = Score(task.num_classes)
+        self.seconds, self.started = 0.0, time.time()
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        checkpoint["seconds"] = self.seconds + time.time() - self.started
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        self.seconds = checkpoint.get("seconds", 0.0)
 
     def train_dataloader(self) -> DataLoader[Episode]:
         stream = EpisodeStream(self.task, self.recipe, self.seed, self.current_epoch)
@@ -90,7 +103,11 @@ class Learner(L.LightningModule):
     def val_dataloader(self) -> DataLoader[Episode]:
         return DataLoader(validation_episodes(self.task, self.seed), batch_size=None)  # type: ignore[arg-type]
 
-    def training_step(self, episode: Episode, _: int) -> torch.Tensor:
+    def training_step(self, episode: Episode, step: int) -> torch.Tensor:
+        if (
+            step == 0
+        ):  # an epoch's noise does not depend on what came before, so a resumed run goes on as if never stopped
+            torch.manual_seed(self.seed * 1_000_003 + self.current_epoch + 500_000)
         result = OBJECTIVES[self.recipe.objective](self.model, episode, self.recipe.samples)
         self.log("loss", result.loss.detach(), prog_bar=True, on_step=False, on_epoch=True, batch_size=1)
         return result.loss
@@ -149,28 +166,35 @@ def fit(
     if threads is not None:
         torch.set_num_threads(threads)
     plan, configuration = presets.recipe(recipe, model, task.name), presets.config(model, task, recipe)
-    for name, value in (options or {}).items():
-        if hasattr(configuration, name):
-            configuration = replace(configuration, **{name: value})
-        elif hasattr(plan, name):
-            plan = replace(plan, **{name: value})
-        else:
-            raise UserError(f"There is no option '{name}' of '{model}' or its recipe.")
-    if epochs is not None:
-        plan = replace(plan, epochs=epochs)
+    given = {**(options or {}), **({} if epochs is None else {"epochs": epochs})}
+    plan, configuration = _with_options(plan, configuration, given)
+    # What can be wrong with data or options is found out before the folder is touched.
+    L.seed_everything(seed, verbose=False)
+    try:
+        network = presets.build(configuration)
+        episode = next(iter(EpisodeStream(task, replace(plan, batch_graphs=1), seed, 0)))
+        if options:
+            with torch.no_grad():
+                OBJECTIVES[plan.objective](network, episode, plan.samples)
+                latent_health(network, episode)
+    except UserError:
+        raise
+    except Exception as error:
+        if not options:
+            raise
+        raise UserError(f"No '{model}' works with the given options: {error}.") from error
 
     run = {"task": task.name, "seed": seed, "recipe": asdict(plan), "model": asdict(configuration)}
     checkpoint = _prepare(out, run, resume)
     if checkpoint is None and (out / "metrics.json").exists():
         return _finished(out)
-    L.seed_everything(seed, verbose=False)
-    network = presets.build(configuration)
     if task.standardise:
         network.standardise_by(task.graphs("train").x)
     learner = Learner(network, task, plan, seed)
     best = ModelCheckpoint(out / "checkpoints", "best", "val_nll", save_last=True, enable_version_counter=False)
     best.CHECKPOINT_NAME_LAST = "last"
     callbacks: list[Callback] = [best]
+    logger = CSVLogger(out, name="", version="log")
     if plan.patience is not None:
         callbacks.append(EarlyStopping("val_nll", patience=plan.patience))
     if progress:
@@ -179,7 +203,7 @@ def fit(
         accelerator="cpu",
         max_epochs=plan.epochs,
         callbacks=callbacks,
-        logger=CSVLogger(out, name="", version="log"),
+        logger=logger,
         gradient_clip_val=plan.clip,
         reload_dataloaders_every_n_epochs=1,
         enable_progress_bar=progress,
@@ -187,12 +211,15 @@ def fit(
         num_sanity_val_steps=0,
         log_every_n_steps=1_000_000,  # epoch means only
     )
-    started, interrupted = time.time(), False
+    interrupted = False
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*does not have many workers.*")
         warnings.filterwarnings(
             "ignore", message=".*isn't implemented.*|.*Sparse.*|.*`IterableDataset` has `__len__`.*"
         )
+        warnings.filterwarnings("ignore", message=".*exists and is not empty.*|.*smaller than the logging interval.*")
+        if checkpoint is not None:
+            _keep_log(logger)
         try:
             trainer.fit(learner, ckpt_path=checkpoint, weights_only=True)
         except SystemExit:  # how Lightning ends after Ctrl-C, with the last epoch's checkpoint in place
@@ -204,13 +231,60 @@ def fit(
     metrics = {
         "finished": not interrupted,
         "epochs": trainer.current_epoch,
-        "minutes": round((time.time() - started) / 60, 2),
+        "minutes": round((learner.seconds + time.time() - learner.started) / 60, 2),
         "val_nll": float(best.best_model_score) if best.best_model_score is not None else None,
         "threads": torch.get_num_threads(),
         **run,
     }
     save(network, out, metrics)
     return Fitted(network, out, metrics)
+
+
+def _with_options(plan: Recipe, configuration: ModelConfig, given: dict[str, Any]) -> tuple[Recipe, ModelConfig]:
+    """Recipe and configuration with the fields ``given`` by name, each checked."""
+    fixed = {field.name for field in fields(ModelConfig)} | {"kind"}  # by task and preset
+    if isinstance(configuration, NeuralProcessConfig):
+        fixed.remove("likelihood")
+    hints = {**get_type_hints(Recipe), **get_type_hints(type(configuration))}
+    known = [name for name in hints if name not in fixed]
+    for name, value in given.items():
+        if name not in known:
+            raise unknown_name("option", name, known)
+        change = {name: _checked(name, value, hints[name])}
+        if hasattr(configuration, name):
+            configuration = replace(configuration, **change)
+        else:
+            plan = replace(plan, **change)
+    return plan, configuration
+
+
+def _checked(name: str, value: Any, kind: Any) -> Any:
+    """The option's value as the type ``kind``: '1e-3', which YAML takes for text, as a number, a list as a tuple."""
+    parser = ArgumentParser(exit_on_error=False)
+    parser.add_argument("--value", type=kind)
+    try:
+        typed = parser.parse_object({"value": value})["value"]
+        fits = typed is not None or type(None) in get_args(kind)
+    except ArgumentError:
+        fits = False
+    if not fits:
+        choices = get_args(kind) if get_origin(kind) is Literal else ()
+        expected = f"one of {', '.join(choices)}" if choices else f"a value of type {getattr(kind, '__name__', kind)}"
+        raise UserError(f"The option {name} = {value} was given, {expected} is expected.")
+    low = 1 if name in COUNTS else 0
+    for number in typed if isinstance(typed, tuple) else [typed]:
+        if isinstance(number, int | float) and not low <= number < math.inf:
+            raise UserError(f"The option {name} = {value} was given, at least {low} is expected.")
+    return typed
+
+
+def _keep_log(logger: CSVLogger) -> None:
+    """Let ``logger`` append to the log of the run's first part, which it would delete."""
+    file = Path(logger.log_dir) / "metrics.csv"
+    if file.exists():
+        earlier = file.read_text()
+        logger.experiment.metrics_keys = earlier.partition("\n")[0].strip().split(",")
+        file.write_text(earlier)
 
 
 def _prepare(out: Path, run: dict[str, Any], resume: bool) -> Path | None:

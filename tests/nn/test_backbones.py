@@ -170,6 +170,30 @@ def test_versions_at_once_are_versions_one_by_one() -> None:
     assert not torch.allclose(together[:, 0], together[:, 1])
 
 
+@pytest.mark.parametrize("per_graph", [False, True])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("linear:4", "mp:4", "join", "linear:4", "maxout:3", "out:2"),
+        ("join", "mp:4", "linear:3"),
+        ("linear:4", "join", "mp:3"),  # neighbours to the last
+        ("join", "linear:4", "maxout:3", "out:2"),  # no neighbours at all
+        ("join", "r-mp:4"),
+    ],
+    ids="-".join,
+)
+def test_some_rows_are_those_of_the_whole(words: tuple[str, ...], per_graph: bool) -> None:
+    torch.manual_seed(0)
+    graph = batch_of(UNDIRECTED, DIRECTED, typed=True)
+    neighbours, graph_of = Neighbours(graph), graph.batch if per_graph else None
+    stack = Stack(3, words, 5, norm=True, relations=2)
+    h, joined = torch.randn(12, 3), torch.randn(2 if per_graph else 12, 4, 5)
+    whole = stack(h, neighbours, joined, graph_of)
+    for rows in ([1, 2, 7, 11], [8], []):
+        chosen = torch.tensor(rows, dtype=torch.long)
+        torch.testing.assert_close(stack(h, neighbours, joined, graph_of, chosen), whole[chosen])
+
+
 def test_mean_reaches_every_message_passing_layer() -> None:
     for mean in (False, True):
         stack = Stack(2, ("join", "mp:3", "linear:3", "mp:3"), 1, mean=mean)

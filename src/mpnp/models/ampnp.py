@@ -111,7 +111,8 @@ class AttentiveMPNP(LatentModel):
         self.from_counts = nn.Linear(2, h, bias=False)
         if config.latent:
             self.prototype = nn.Linear(h, h)
-            self.absent = nn.Parameter(torch.zeros(h))
+            # Not zeros: it is normalised, and the gradient at the zero vector is 1e12 times the one around it.
+            self.absent = nn.Parameter(torch.full((h,), 0.1))
             self.from_prototype = nn.Linear(h, h, bias=False)
             self.from_match = nn.Linear(h, h, bias=False)
         if config.latent and config.z_width:
@@ -174,8 +175,8 @@ class AttentiveMPNP(LatentModel):
         graphs, classes = episode.num_graphs, episode.num_classes
         if len(self.refine):  # a step along the edges needs the neighbours' evidence too
             chosen, query = query, torch.arange(episode.num_nodes, device=query.device)
-        rows = episode.context.nonzero().squeeze(1)
         shown = episode.shown()
+        rows = shown.sum(-1).nonzero().squeeze(1)  # a context node without a label shows nothing
         groups = ContextGroups(episode.batch[rows], shown[rows])
         node, context = reading.nodes[query], reading.nodes[rows]
 

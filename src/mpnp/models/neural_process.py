@@ -58,10 +58,12 @@ class NeuralProcess(LatentModel):
 
     def latent(self, reading: Reading, shown: Tensor) -> Normal:
         episode = reading.episode
-        r = self.encoder(reading.nodes, reading.neighbours, shown)
-        sets = [self.aggregator(r[:, p], shown[:, p], episode.batch, episode.num_graphs) for p in range(shown.size(1))]
+        rows = shown.sum((1, 2)).nonzero().squeeze(1)
+        r = self.encoder(reading.nodes, reading.neighbours, shown, rows=rows)
+        batch, label = episode.batch[rows], shown[rows]
+        sets = [self.aggregator(r[:, p], label[:, p], batch, episode.num_graphs) for p in range(shown.size(1))]
         return self.latent_head(torch.stack(sets, 1))
 
     def decode(self, reading: Reading, z: Tensor, query: Tensor) -> Tensor:
-        out = self.decoder(reading.nodes, reading.neighbours, z, reading.episode.batch)
-        return self.head(out[query])
+        out = self.decoder(reading.nodes, reading.neighbours, z, reading.episode.batch, query)
+        return self.head(out)

@@ -128,7 +128,7 @@ DEFAULT_CHANGES: tuple[tuple[tuple[str, str], dict[str, object]], ...] = (
 )
 
 
-def config(model: str, task: Task, recipe_name: str = "default", relations: int = 1) -> ModelConfig:
+def config(model: str, task: Task, recipe_name: str = "default") -> ModelConfig:
     """The architecture of the preset ``model`` for ``task``."""
     if model not in MODELS:
         raise unknown_name("model", model, MODELS)
@@ -162,7 +162,7 @@ def config(model: str, task: Task, recipe_name: str = "default", relations: int 
         likelihood="categorical" if ours else "gaussian",
         norm=ours,
         messages="mean" if ours else "sum",
-        relations=relations,
+        relations=task.num_relations,
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import tempfile
@@ -37,7 +39,8 @@ def from_pretrained(folder: Path | str) -> LatentModel:
             )
         try:
             kind = json.loads((path / "config.json").read_text(encoding="utf-8"))["kind"]
-            return KINDS[kind].from_pretrained(path)
+            with contextlib.redirect_stdout(io.StringIO()):  # the hub's 'Loading weights …' is no part of our output
+                return KINDS[kind].from_pretrained(path, strict=True)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise UserError(
                 f"{path / 'config.json'} is not a configuration of mpnp ({error}); train the model again."
@@ -54,13 +57,16 @@ def from_pretrained(folder: Path | str) -> LatentModel:
 
 
 def _from_hub(name: str) -> LatentModel:
-    from huggingface_hub import hf_hub_download
+    from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url, try_to_load_from_cache
 
     not_found = f"There is no trained model at '{name}'; give the folder that 'mpnp train --out' wrote."
     if name.count("/") != 1 or name.startswith((".", "/")):
         raise UserError(not_found)
     try:
+        if not isinstance(try_to_load_from_cache(name, "config.json"), str):
+            # Fails at once where there is no network; the download would try again for half a minute.
+            get_hf_file_metadata(hf_hub_url(name, "config.json"), timeout=10)
         kind = json.loads(Path(hf_hub_download(name, "config.json")).read_text(encoding="utf-8"))["kind"]
-        return KINDS[kind].from_pretrained(name)
+        return KINDS[kind].from_pretrained(name, strict=True)
     except Exception as error:
         raise UserError(f"{not_found} (The hub was asked too: {type(error).__name__}.)") from error

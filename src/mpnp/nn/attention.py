@@ -6,6 +6,7 @@ import math
 
 import torch
 import torch.nn as nn
+import torch.nn.functional as F
 from torch import Tensor
 
 
@@ -53,11 +54,18 @@ class ClassAttention(nn.Module):
         for graphs in _buckets(query_count, key_count, self.buckets):
             q_row, q_real = _padded_rows(query_count, graphs)
             k_row, k_real = _padded_rows(key_count, graphs)
-            scores = _take(q, q_row).transpose(1, 2) @ _take(k, k_row).permute(0, 2, 3, 1)  # [b, heads, T, S]
-            scores = scores.masked_fill(~k_real[:, None, None, :], -torch.inf)
-            empty = self.empty.view(1, -1, 1, 1).expand(*scores.shape[:3], 1)
-            weight = torch.cat([scores, empty], -1).softmax(-1)[..., :-1]
-            seen = weight @ _take(per_class, k_row).transpose(1, 2)  # [b, heads, T, C (1 + values)]
+            # The empty slot is one more key of zeros; it and the padding get their score from the bias alone.
+            padding = torch.zeros_like(k_real, dtype=q.dtype).masked_fill(~k_real, -torch.inf)
+            bias = torch.cat(
+                [padding.unsqueeze(1).expand(-1, self.heads, -1), self.empty.expand(len(graphs), 1, -1).mT], -1
+            )
+            scores = torch.baddbmm(
+                bias.flatten(0, 1).unsqueeze(1),
+                _take(q, q_row).transpose(1, 2).flatten(0, 1),
+                F.pad(_take(k, k_row).permute(0, 2, 3, 1).flatten(0, 1), (0, 1)),
+            )  # [b heads, T, S + 1]
+            values = F.pad(_take(per_class, k_row).transpose(1, 2).flatten(0, 1), (0, 0, 0, 1))
+            seen = (scores.softmax(-1) @ values).view(len(graphs), self.heads, q_row.size(1), -1)
             outputs.append(seen.transpose(1, 2)[q_real])
             rows.append(q_row[q_real])
         if not rows:

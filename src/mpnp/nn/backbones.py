@@ -89,9 +89,10 @@ class Stack(nn.Module):
     """A list of words made into layers, with an optional second input that one layer reads beside the first.
 
     A layer on a concatenation W [h ‖ j] is computed as W_h h + W_j j, so that what does not depend on j is computed once
-    for all P versions of it, and a per-graph j is projected per graph instead of per node.
+    for all P versions of it, and a per-graph j is projected per graph instead of per node. ``rows`` [Q] limits the result
+    to some nodes; layers after the last message passing then run on these alone.
 
-    Shapes: ``h`` [N, in], ``joined`` [N, P, join] or, with ``graph_of`` [N], [B, P, join] → [N, P, out].
+    Shapes: ``h`` [N, in], ``joined`` [N, P, join] or, with ``graph_of`` [N], [B, P, join] → [N, P, out] or [Q, P, out].
     """
 
     def __init__(
@@ -137,12 +138,25 @@ class Stack(nn.Module):
                 self.norms[position] = nn.LayerNorm(width)
             in_width = width
         self.out_width = in_width
+        # From here on no layer looks at neighbours, so that only the rows asked for need to go on.
+        messages = [i for i, layer in enumerate(self.layers) if isinstance(layer, MessagePassing | Relational)]
+        self.first_local = messages[-1] + 1 if messages else 0
 
-    def forward(self, h: Tensor, neighbours: Neighbours, joined: Tensor, graph_of: Tensor | None = None) -> Tensor:
+    def forward(
+        self,
+        h: Tensor,
+        neighbours: Neighbours,
+        joined: Tensor,
+        graph_of: Tensor | None = None,
+        rows: Tensor | None = None,
+    ) -> Tensor:
         h = h.unsqueeze(1)
         for i, layer in enumerate(self.layers):
-            position, below = str(i), h
-            h = layer(below, neighbours)
+            if rows is not None and i == self.first_local:
+                h, joined = h[rows], joined[rows] if graph_of is None else joined
+                graph_of = None if graph_of is None else graph_of[rows]
+            h = layer(h, neighbours)
+            position = str(i)
             if position in self.joiners:
                 joiner = self.joiners[position]
                 if graph_of is None:
@@ -155,4 +169,4 @@ class Stack(nn.Module):
                 h = self.norms[position](h)
             if self.active[i]:
                 h = h.relu()
-        return h
+        return h if rows is None or self.first_local < len(self.layers) else h[rows]

@@ -15,12 +15,13 @@ def get_task(name: str, seed: int = 0) -> Task:
     """The task ``name``, or a user's own graphs where ``name`` is a path."""
     if name in TASKS:
         return CellularAutomaton(TASKS[name], seed)
-    if Path(name).exists():
+    path = Path(name.removeprefix("own:"))  # as a trained model names what it was trained on
+    if path.exists():
         from .own import OwnTask
 
-        return OwnTask(Path(name), seed)
-    if name.startswith((".", "/", "~")) or Path(name).suffix:
-        raise UserError(f"There is no file or folder '{name}'; give the name of a task or the path of your graphs.")
+        return OwnTask(path, seed)
+    if name.startswith(("own:", ".", "/", "~")) or path.suffix:
+        raise UserError(f"There is no file or folder '{path}'; give the name of a task or the path of your graphs.")
     raise unknown_name("task", name, TASKS)
 
 

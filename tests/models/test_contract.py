@@ -1,0 +1,477 @@
+"""What every preset keeps to, whatever its architecture."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from functools import cache
+from typing import NamedTuple
+
+import pytest
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from mpnp.episode import Episode
+from mpnp.errors import UserError
+from mpnp.evaluation import cross_fit
+from mpnp.graphs import GraphSet
+from mpnp.models.base import LatentModel
+from mpnp.models.neural_process import NeuralProcess
+from mpnp.models.presets import MODELS, PAPER_FAMILY, build, config
+from mpnp.nn.backbones import Dense, Maxout, MessagePassing, Relational, Stack
+from mpnp.prediction import Prediction
+from mpnp.tasks import Split, Task, get_task
+
+
+class SizesOnly(Task):
+    """A task of which only the sizes are known."""
+
+    context = extra = (0.1, 0.5)
+    rates = (0.1,)
+
+    def __init__(self, name: str, features: int, classes: int, relations: int = 1) -> None:
+        self.name, self.num_features, self.num_classes, self.num_relations = name, features, classes, relations
+
+    def load(self) -> dict[Split, GraphSet]:
+        raise AssertionError("the sizes are enough")
+
+
+class AnyNames(SizesOnly):
+    arbitrary = True
+
+
+TASKS: dict[str, Task] = {
+    "ca": get_task("ca/small-world"),
+    "plain": SizesOnly("tud/enzymes", 5, 3, relations=2),
+    "arbitrary": AnyNames("shapenet/mixed-2", 4, 3),
+}
+
+
+class Variant(NamedTuple):
+    model: str
+    task: str
+    recipe: str = "default"
+
+    def __str__(self) -> str:
+        return "-".join(self)
+
+
+VARIANTS = [
+    *(
+        Variant(model, task, recipe)
+        for model in PAPER_FAMILY
+        for task in ("ca", "plain")
+        for recipe in ("default", "paper")
+    ),
+    *(Variant(model, task) for model in ("ampnp", "anp") for task in TASKS),
+]
+
+
+class Case(NamedTuple):
+    """A model with weights as if trained, graphs of every odd kind, and an episode of them all."""
+
+    variant: Variant
+    model: LatentModel
+    graphs: list[Data]
+    episode: Episode
+
+    def predict(self, episode: Episode | None = None, **options: object) -> Prediction:
+        return self.model.predict(episode or self.episode, **{"samples": 4, **options})  # type: ignore[arg-type]
+
+
+# A ring with a chord; one-way and double edges and a loop; one node; no edges; isolated nodes beside a pair.
+EDGES = [
+    [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 0), (0, 3)],
+    [(0, 1), (0, 1), (2, 1), (4, 2), (5, 0), (3, 3), (1, 5)],
+    [],
+    [],
+    [(1, 3), (3, 1)],
+]
+SIZES = [7, 6, 1, 4, 5]
+
+
+def make_graphs(features: int, classes: int, relations: int) -> list[Data]:
+    generator = torch.Generator().manual_seed(0)
+    graphs = []
+    for edges, nodes in zip(EDGES, SIZES, strict=True):
+        edge_index = torch.tensor(edges, dtype=torch.long).reshape(-1, 2).t()
+        edge_index = torch.cat([edge_index, edge_index.flip(0)], 1) if nodes == 7 else edge_index
+        x = torch.randn(nodes, features, generator=generator)
+        graph = Data(x=x, edge_index=edge_index, y=torch.randint(classes, (nodes,), generator=generator))
+        if relations > 1:
+            graph.edge_type = torch.arange(edge_index.size(1)) % relations
+        graphs.append(graph)
+    return graphs
+
+
+def context_of(graphs: list[Data]) -> Tensor:
+    """Every other node; nothing on the last graph."""
+    masks = [torch.arange(graph.num_nodes) % 2 == 0 for graph in graphs]
+    return torch.cat([*masks[:-1], torch.zeros_like(masks[-1])])
+
+
+def trained(configuration_of: Variant) -> LatentModel:
+    """Fresh weights and noise on all of them: zeros at the start would hide what a parameter does."""
+    torch.manual_seed(0)
+    model = build(config(configuration_of.model, TASKS[configuration_of.task], configuration_of.recipe))
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.07 * torch.randn_like(parameter))
+    model.standardise_by(1 + 2 * torch.randn(50, model.config.num_features))
+    return model
+
+
+@cache
+def make_case(variant: Variant) -> Case:
+    task = TASKS[variant.task]
+    graphs = make_graphs(task.num_features, task.num_classes, task.num_relations)
+    episode = Episode.from_graphs(graphs, context_of(graphs), task.num_classes)
+    return Case(variant, trained(variant), graphs, episode)
+
+
+@pytest.fixture(params=VARIANTS, ids=str)
+def case(request: pytest.FixtureRequest) -> Case:
+    return make_case(request.param)
+
+
+def close(got: Prediction, expected: Prediction) -> None:
+    torch.testing.assert_close(got.probabilities, expected.probabilities, rtol=0, atol=1e-5)
+    torch.testing.assert_close(got.aleatoric, expected.aleatoric, rtol=0, atol=1e-5)
+
+
+def equal(got: Prediction, expected: Prediction) -> bool:
+    same = torch.equal(got.probabilities, expected.probabilities)
+    return same and torch.equal(got.aleatoric, expected.aleatoric)
+
+
+def differ(got: Prediction, expected: Prediction) -> bool:
+    return not torch.allclose(got.probabilities, expected.probabilities, rtol=0, atol=1e-5)
+
+
+def with_labels(episode: Episode, y: Tensor) -> Episode:
+    return replace(episode, y=y)
+
+
+def flipped(episode: Episode, mask: Tensor) -> Episode:
+    return with_labels(episode, torch.where(mask, (episode.y + 1) % episode.num_classes, episode.y))
+
+
+def only(node: int, episode: Episode) -> Tensor:
+    return torch.arange(episode.num_nodes) == node
+
+
+def test_probabilities_sum_to_one(case: Case) -> None:
+    for context in (case.episode.context, torch.zeros_like(case.episode.context), case.episode.y >= 0):
+        prediction = case.predict(case.episode.with_context(context))
+        assert prediction.probabilities.shape == (sum(SIZES), case.episode.num_classes)
+        torch.testing.assert_close(prediction.probabilities.sum(1), torch.ones(sum(SIZES)))
+        assert (prediction.probabilities >= 0).all()
+        assert (prediction.aleatoric > 0).all()
+        assert (prediction.total >= prediction.aleatoric - 1e-5).all()
+        # And they say something: not the same for all nodes of a graph.
+        assert prediction.probabilities[:7].std(0).max() > 1e-4
+
+
+def test_the_order_of_nodes_and_edges_does_not_matter(case: Case) -> None:
+    generator = torch.Generator().manual_seed(1)
+    graphs, orders, start = [], [], 0
+    for graph in case.graphs:
+        nodes, edges = graph.num_nodes, graph.edge_index.size(1)
+        order, edge_order = torch.randperm(nodes, generator=generator), torch.randperm(edges, generator=generator)
+        moved = Data(x=graph.x[order], y=graph.y[order], edge_index=order.argsort()[graph.edge_index][:, edge_order])
+        if "edge_type" in graph:
+            moved.edge_type = graph.edge_type[edge_order]
+        graphs.append(moved)
+        orders.append(order + start)
+        start += nodes
+    order = torch.cat(orders)
+    episode = Episode.from_graphs(graphs, case.episode.context[order], case.episode.num_classes)
+    close(case.predict(episode), case.predict().at(order))
+    first, second = (
+        case.model.latent(case.model.read(each), each.shown().unsqueeze(1)) for each in (case.episode, episode)
+    )
+    torch.testing.assert_close(first.loc, second.loc, rtol=0, atol=1e-5)
+    torch.testing.assert_close(first.scale, second.scale, rtol=0, atol=1e-5)
+
+
+def test_a_graph_alone_is_a_graph_in_a_batch(case: Case) -> None:
+    together, ptr = case.predict(), case.episode.graph.ptr
+    for i, graph in enumerate(case.graphs):
+        nodes = torch.arange(int(ptr[i]), int(ptr[i + 1]))
+        alone = Episode.from_graphs([graph], case.episode.context[nodes], case.episode.num_classes)
+        close(case.predict(alone), together.at(nodes))
+
+
+def test_labels_outside_the_context_have_no_influence(case: Case) -> None:
+    hidden, expected = ~case.episode.context, case.predict()
+    assert equal(case.predict(flipped(case.episode, hidden)), expected)
+    unknown = with_labels(case.episode, torch.where(hidden, -1, case.episode.y))
+    assert equal(case.predict(unknown), expected)
+    assert equal(case.predict(replace(case.episode, target=case.episode.context)), expected)
+
+
+def test_a_label_in_the_context_has_influence_on_its_graph_alone(case: Case) -> None:
+    expected = case.predict()
+    prediction = case.predict(flipped(case.episode, only(2, case.episode)))
+    others = torch.tensor([0, 1, 3, 4, 5, 6])
+    assert differ(prediction.at(others), expected.at(others))
+    rest = torch.arange(7, sum(SIZES))
+    close(prediction.at(rest), expected.at(rest))
+
+
+def test_a_context_node_without_a_label_shows_nothing(case: Case) -> None:
+    unlabelled = only(2, case.episode) | only(9, case.episode) | only(13, case.episode)
+    episode = with_labels(case.episode, torch.where(unlabelled, -1, case.episode.y))
+    close(case.predict(episode), case.predict(episode.with_context(episode.context & ~unlabelled)))
+
+
+def test_some_nodes_are_predicted_as_among_all(case: Case) -> None:
+    whole = case.predict()
+    for nodes in ([20, 0, 13, 5, 5, 7], [14], list(range(22, -1, -1)), []):
+        chosen = torch.tensor(nodes, dtype=torch.long)
+        close(case.predict(nodes=chosen), whole.at(chosen))
+
+
+def test_the_seed_decides(case: Case) -> None:
+    state = torch.get_rng_state()
+    first = case.predict(seed=3)
+    assert torch.equal(torch.get_rng_state(), state)  # nobody else's random numbers are used up
+    torch.randn(7)
+    assert equal(case.predict(seed=3), first)
+    assert differ(case.predict(seed=4), first)
+
+
+def test_uncertainty_comes_from_several_samples(case: Case) -> None:
+    one, many = case.predict(samples=1), case.predict(samples=32)
+    torch.testing.assert_close(one.epistemic, torch.zeros(sum(SIZES)), rtol=0, atol=1e-6)
+    assert many.epistemic.max() > 1e-4
+
+
+def test_edges_matter_to_those_that_read_them(case: Case) -> None:
+    bare = []
+    for graph in case.graphs:
+        stripped = graph.clone()
+        stripped.edge_index = graph.edge_index[:, :0]
+        if "edge_type" in graph:
+            stripped.edge_type = graph.edge_type[:0]
+        bare.append(stripped)
+    episode = Episode.from_graphs(bare, case.episode.context, case.episode.num_classes)
+    prediction, expected = case.predict(episode), case.predict()
+    if case.variant.model in ("np", "np-c", "anp"):
+        assert equal(prediction, expected)
+    else:
+        ring, lonely = torch.arange(7), torch.tensor([13, 14, 15, 16, 17])
+        assert differ(prediction.at(ring), expected.at(ring))
+        close(prediction.at(lonely), expected.at(lonely))
+
+
+def test_units_of_features_do_not_matter_once_standardised(case: Case) -> None:
+    """Features in other units, with their own mean and spread, are the same features; a constant one stays finite."""
+    x = case.episode.graph.x.clone()
+    x[:, 0] = 3
+    plain, converted = copy.deepcopy(case.model), copy.deepcopy(case.model)
+    plain.standardise_by(x)
+    converted.standardise_by(100 * x - 7)
+    torch.testing.assert_close(plain.x_mean, x.mean(0))
+    assert plain.x_scale[0] == converted.x_scale[0] == 1
+
+    def predict(model: LatentModel, features: Tensor) -> Prediction:
+        graph = case.episode.graph.clone()
+        graph.x = features
+        return model.predict(replace(case.episode, graph=graph), samples=2)
+
+    expected = predict(plain, x)
+    torch.testing.assert_close(predict(converted, 100 * x - 7).probabilities, expected.probabilities, rtol=0, atol=1e-4)
+    assert differ(predict(converted, x), expected)
+
+
+def test_another_number_of_features_is_refused(case: Case) -> None:
+    features = case.model.config.num_features
+    for given in (features - 1, features + 1):
+        graphs = make_graphs(given, 2, 1)
+        with pytest.raises(UserError, match=f"has {given} features per node, but the model was trained on {features}"):
+            case.predict(Episode.from_graphs(graphs))
+
+
+def test_another_number_of_classes_is_refused_or_answered(case: Case) -> None:
+    classes = case.model.config.num_classes
+    for given in (classes - 1, classes + 1, classes + 4):
+        y = [graph.y % given for graph in case.graphs]
+        graphs = [Data(**{**graph.to_dict(), "y": labels}) for graph, labels in zip(case.graphs, y, strict=True)]
+        episode = Episode.from_graphs(graphs, case.episode.context, given)
+        if case.variant.model in PAPER_FAMILY:
+            with pytest.raises(UserError, match=f"has {given} classes, but .* was trained on {classes}"):
+                case.predict(episode)
+        else:
+            prediction = case.predict(episode)
+            assert prediction.probabilities.shape == (sum(SIZES), given)
+            torch.testing.assert_close(prediction.probabilities.sum(1), torch.ones(sum(SIZES)))
+
+
+def test_cross_fitting_hides_a_nodes_own_label_from_it(case: Case) -> None:
+    """Exactly. There are more context nodes than folds, so that some are held out together, and a node that is alone."""
+    ring, features = torch.arange(14), case.model.config.num_features
+    x = torch.randn(14, features, generator=torch.Generator().manual_seed(0))
+    graph = Data(x=x, edge_index=torch.stack([ring, ring.roll(1)]), y=ring % case.episode.num_classes)
+    if case.episode.graph.get("edge_type") is not None:
+        graph.edge_type = ring % 2
+    context = torch.cat([ring < 12, torch.tensor([True])])
+    single = case.graphs[2]
+    episode = Episode.from_graphs([graph, single], context, case.episode.num_classes)
+
+    def fitted(of: Episode) -> tuple[Prediction, Tensor]:
+        return cross_fit(case.model, of, torch.Generator().manual_seed(0), samples=2)
+
+    expected, nodes = fitted(episode)
+    assert sorted(nodes.tolist()) == context.nonzero().flatten().tolist()
+    for node in nodes.tolist():
+        prediction, again = fitted(flipped(episode, only(node, episode)))
+        assert torch.equal(again, nodes)
+        own = (nodes == node).nonzero().flatten()
+        assert equal(prediction.at(own), expected.at(own))
+        assert equal(prediction, expected) == (node == 14)  # the others see it
+
+
+def test_without_an_own_road_for_labels_twins_are_predicted_alike(case: Case) -> None:
+    """Nodes 1 and 2 have the same features and neighbours, and only 1 shows its label."""
+    x = torch.randn(5, case.model.config.num_features, generator=torch.Generator().manual_seed(0))
+    x[2] = x[1]
+    edge_index = torch.tensor([[0, 0, 1, 2, 3, 4], [1, 2, 3, 3, 4, 0]])
+    graph = Data(x=x, edge_index=edge_index, y=torch.tensor([0, 1, 0, 1, 0]))
+    if case.episode.graph.get("edge_type") is not None:
+        graph.edge_type = torch.tensor([1, 1, 0, 0, 1, 0])
+    context = torch.tensor([False, True, False, True, True])
+    prediction = case.predict(Episode.from_graphs([graph], context, case.episode.num_classes))
+    if case.model.sees_own_label:
+        assert case.variant.model in ("ampnp", "anp")
+    else:
+        close(prediction.at(torch.tensor([1])), prediction.at(torch.tensor([2])))
+
+
+def test_all_presets_are_under_contract() -> None:
+    assert {variant.model for variant in VARIANTS} == set(MODELS)
+
+
+def test_relations_have_weights_of_their_own() -> None:
+    case = make_case(Variant("r-mpnp", "plain"))
+    model = case.model
+    assert isinstance(model, NeuralProcess) and model.config.relations == 2
+    turned = [graph.clone() for graph in case.graphs]
+    for graph in turned:
+        graph.edge_type = 1 - graph.edge_type
+    episode = Episode.from_graphs(turned, case.episode.context, case.episode.num_classes)
+    assert differ(case.predict(episode), case.predict())
+
+
+# Sizes
+
+
+def count(model: str, task: Task, recipe: str) -> int:
+    return sum(p.numel() for p in build(config(model, task, recipe)).parameters())
+
+
+def linear(width_in: int, width_out: int) -> int:
+    return width_in * width_out + width_out
+
+
+def passing(width_in: int, width_out: int) -> int:
+    """W_skip and W_MP, one bias."""
+    return 2 * width_in * width_out + width_out
+
+
+def test_number_of_parameters_of_mpnp_on_automata() -> None:
+    features, classes, h, r, z = 2, 2, 64, 64, 128
+    maxout = 2 * linear(h, h)
+    encoder = passing(features + classes, h) + 3 * linear(h, h) + maxout + linear(h, r)
+    latent = linear(r, r) + 2 * linear(r, z)
+    decoder = passing(features, h) + 3 * linear(h, h) + maxout + linear(h + z, h) + 2 * linear(h, h)
+    stand_in = r
+    shared = encoder + stand_in + latent + decoder
+    paper = shared + linear(h, 2 * classes)  # a mean and a scale per class
+    norms = 12 * 2 * h  # after every layer with a ReLU: 5 in the encoder, 7 in the decoder
+    default = shared + linear(h, classes) + norms
+    assert (paper, default) == (88_452, 89_858)
+    assert count("mpnp", get_task("ca/small-world"), "paper") == paper
+    assert count("mpnp", get_task("ca/small-world"), "default") == default
+    by_class = (classes - 1) * r + (classes - 1) * r * r  # a stand-in and rows of the latent head for each class more
+    assert count("mpnp-c", get_task("ca/small-world"), "paper") == paper + by_class
+
+
+def test_number_of_parameters_of_np_on_automata() -> None:
+    features, classes, h, r, z = 2, 2, 64, 64, 128
+    observe = linear(2 * h, h) + 2 * linear(h, h) + 2 * linear(h, h)  # three linear layers, maxout
+    encoder = linear(features + classes, 2 * h) + observe + linear(h, r)
+    latent = linear(r, r) + 2 * linear(r, z)
+    decoder = linear(features, 2 * h) + observe + linear(h + z, h) + 2 * linear(h, h)
+    paper = encoder + r + latent + decoder + linear(h, 2 * classes)
+    assert paper == 96_772
+    assert count("np", get_task("ca/small-world"), "paper") == paper
+
+
+def test_number_of_parameters_of_mpnp_on_molecules() -> None:
+    features, classes, h, r, z = 18, 3, 64, 128, 256
+    encoder = linear(features + classes, h) + 2 * passing(h, h) + linear(h, r)
+    latent = linear(r, r) + 2 * linear(r, z)
+    decoder = linear(features + z, h) + 2 * passing(h, h) + linear(h, h)
+    paper = encoder + r + latent + decoder + linear(h, 2 * classes)
+    assert paper == 147_590
+    task = SizesOnly("tud/enzymes", features, classes)
+    assert count("mpnp", task, "paper") == paper
+    relations = 3
+    more = 4 * (relations - 1) * h * h  # two relational layers in encoder and decoder
+    assert count("r-mpnp", SizesOnly("tud/enzymes", features, classes, relations), "paper") == paper + more
+
+
+# The appendix: (h, r, z, message passing layers) of np, np-c, mpnp, mpnp-c.
+APPENDIX: dict[str, list[tuple[int, int, int, int]]] = {
+    "tud/enzymes": [(64, 128, 512, 0), (64, 128, 512, 0), (64, 128, 256, 2), (64, 96, 288, 2)],
+    "tud/proteins": [(64, 64, 512, 0), (64, 96, 288, 0), (64, 128, 256, 2), (64, 96, 288, 2)],
+    "tud/dhfr": [(64, 64, 512, 0), (64, 64, 512, 0), (64, 128, 256, 1), (64, 128, 256, 1)],
+    "shapenet/mixed-2": [(64, 64, 512, 0), (64, 64, 512, 0), (64, 128, 256, 2), (64, 128, 256, 2)],
+    "shapenet/lamp": [(64, 64, 512, 0), (64, 64, 512, 0), (64, 128, 256, 2), (64, 128, 256, 2)],
+    "cora/transductive-7": [(64, 64, 64 * 3, 0), (64, 64, 64 * 3, 0), (64, 64, 64 * 3, 2), (64, 64, 64 * 3, 2)],
+    "cora/few-shot-2": [(64, 64, 64 * 3, 0), (64, 64, 64 * 3, 0), (64, 64, 64 * 3, 2), (64, 64, 64 * 3, 2)],
+    "ppisp": [(64, 64, 256, 0), (64, 64, 256, 0), (64, 64, 256, 2), (64, 64, 256, 2)],
+    "ca/voronoi": [(64, 64, 128, 0), (64, 64, 128, 0), (64, 64, 128, 1), (64, 64, 128, 1)],
+}
+
+
+def widths(stack: Stack) -> list[int]:
+    out = []
+    for layer in stack.layers:
+        if isinstance(layer, Maxout):
+            out.append(layer.pieces.out_features // 2)
+        elif isinstance(layer, MessagePassing | Relational):
+            out.append(layer.skip.out_features)
+        else:
+            assert isinstance(layer, Dense)
+            out.append(layer.out_features)
+    return out
+
+
+@pytest.mark.parametrize("recipe", ["default", "paper"])
+@pytest.mark.parametrize("name", PAPER_FAMILY)
+@pytest.mark.parametrize("task", APPENDIX)
+def test_widths_are_those_of_the_papers_table(task: str, name: str, recipe: str) -> None:
+    h, r, z, layers = APPENDIX[task][("np", "np-c", "mpnp", "mpnp-c").index(name.removeprefix("r-"))]
+    classes = 3
+    model = build(config(name, SizesOnly(task, 4, classes, relations=2), recipe))
+    assert isinstance(model, NeuralProcess)
+    automaton = task.startswith("ca/")
+    first = h if layers or not automaton else 2 * h
+    inner = [h] * 4 if automaton else [h] * (layers or 1)
+    assert widths(model.encoder) == [first, *inner, r]
+    assert widths(model.decoder) == [first, *inner, *([h] * 3 if automaton else [h])]
+    kind = Relational if name == "r-mpnp" else MessagePassing
+    for stack in (model.encoder, model.decoder):
+        assert sum(isinstance(layer, kind) for layer in stack.layers) == layers
+        assert sum(isinstance(layer, MessagePassing | Relational) for layer in stack.layers) == layers
+    assert model.aggregator.out_width == (classes * r if name.endswith("-c") else r)
+    assert (model.latent_head.hidden.out_features, model.latent_head.mean.out_features) == (r, z)
+    assert model.head.out_features == (2 * classes if recipe == "paper" else classes)
+
+
+def test_unknown_models_are_refused() -> None:
+    with pytest.raises(UserError, match="did you mean 'ampnp'"):
+        config("ampn", TASKS["plain"])

@@ -1,0 +1,59 @@
+"""The demo, in small."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mpnp import demo
+from mpnp.errors import UserError
+from mpnp.evaluation import episodes
+from mpnp.tasks.base import Task
+from mpnp.tasks.cellular_automata import CellularAutomaton
+
+SMALL = CellularAutomaton("small-world", graphs_total=40)
+
+
+@pytest.fixture(autouse=True)
+def small_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    def get_small(name: str) -> Task:
+        assert name == "ca/small-world"
+        return SMALL
+
+    monkeypatch.setattr(demo, "get_task", get_small)
+
+
+def test_the_demo_prints_the_table_and_draws_the_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for _ in range(2):  # a second demo replaces the first
+        demo.run(tmp_path, epochs=1)
+        lines = capsys.readouterr().out.splitlines()
+        header = next(i for i, line in enumerate(lines) if line.startswith("context labels"))
+        assert lines[header].split()[2:] == ["10", "%", "30", "%", "100", "%"]
+        rows = lines[header + 1 : header + 8]
+        names = ["mode", "state-mode", "ampnp", "rule-posterior", "the paper: MPNP", "the paper: NP"]
+        assert [row.startswith(name) for row, name in zip(rows, names, strict=False)] == [True] * 6
+        values = [[float(value) for value in row.split()[-3:]] for row in rows]
+        assert all(0 <= value <= 100 for row in values for value in row)
+        assert values[3][1] > values[1][1] > 50  # the limit above the baseline
+    for name in ("automaton.png", "accuracy.png"):
+        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "model" / "model.safetensors").is_file()
+
+
+def test_a_file_in_the_way(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(UserError, match="is a file"):
+        demo.run(tmp_path / "file", epochs=1)
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_the_picture_shows_one_graph_as_it_is() -> None:
+    batch = next(episodes(SMALL, 0.1, seed=0))
+    one = demo.most_telling(batch)
+    assert one.num_graphs == 1
+    assert 0.35 < float(one.y.float().mean()) < 0.65
+    sizes = batch.graph.ptr.diff().tolist()
+    first = next(i for i in range(batch.num_graphs) if 0.35 < batch.y[batch.batch == i].float().mean() < 0.65)
+    assert one.num_nodes == sizes[first]
+    assert one.context.tolist() == batch.context[batch.batch == first].tolist()
