@@ -67,7 +67,7 @@ def episode_of(*chosen: int) -> Episode:
 
 
 def small_model() -> NeuralProcess:
-    torch.manual_seed(3)
+    torch.manual_seed(5)
     return NeuralProcess(
         NeuralProcessConfig(
             num_features=1,
@@ -126,7 +126,7 @@ def test_elbo_by_hand(samples: int) -> None:
     w = {name: p.detach() for name, p in model.named_parameters()}
     (m_c, s_c), (m_t, s_t) = encode(w, CONTEXT_SHOWN), encode(w, TARGET_SHOWN)
     kl = ((s_c / s_t).log() + (s_t**2 + (m_t - m_c) ** 2) / (2 * s_c**2) - 0.5).sum()
-    assert kl > 1e-3
+    assert kl > 0.05 and (s_t - s_c).abs().min() > 0.01  # so that the other direction is another number
     torch.manual_seed(7)
     noise = torch.randn(1, samples, 2)[0]
     expected = torch.stack([log_likelihood(w, m_t + s_t * e) for e in noise]).mean()

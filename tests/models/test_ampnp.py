@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -19,7 +20,7 @@ FEATURES = 4
 ROADS_CLOSED = {"latent": False, "attention": False, "local": False, "refine": 0}
 
 
-def tiny(classes: int = 3, **options: object) -> AmpnpConfig:
+def tiny(classes: int = 3, **options: Any) -> AmpnpConfig:
     sizes = {"width": 16, "heads": 2, "head_width": 4, "values": 3, "z_width": 6, "reaches": (1, 4)}
     return AmpnpConfig(FEATURES, classes, **{**sizes, **options})  # type: ignore[arg-type]
 
@@ -56,7 +57,7 @@ def probabilities(model: AttentiveMPNP, episode: Episode, samples: int = 4) -> T
 
 
 @pytest.mark.parametrize("options", [{}, {"edges": False}, {"refine": 2}, {"local": False, "refine": 0}], ids=str)
-def test_relabelling_the_classes_relabels_the_output(options: dict[str, object]) -> None:
+def test_relabelling_the_classes_relabels_the_output(options: dict[str, Any]) -> None:
     model, episode = model_of(tiny(**options)), batch_of(3)
     to = torch.tensor([[2, 0, 1], [1, 0, 2], [0, 2, 1]])  # another permutation on every graph: c becomes to[graph, c]
     renamed = episode.relabelled(to)
@@ -157,8 +158,8 @@ def test_any_roads_may_be_closed(
     [{"latent": False}, {"z_width": 0}, {"attention": False}, {"local": False}, {"refine": 0}, {"edges": False}],
     ids=str,
 )
-def test_a_closed_road_has_no_parameters(closed: dict[str, object]) -> None:
-    def names(**options: object) -> dict[str, int]:
+def test_a_closed_road_has_no_parameters(closed: dict[str, Any]) -> None:
+    def names(**options: Any) -> dict[str, int]:
         return {name: p.numel() for name, p in AttentiveMPNP(tiny(**options)).named_parameters()}
 
     whole, part = names(), names(**closed)
@@ -190,7 +191,7 @@ def two_paths(labels: list[int]) -> Episode:
     ],
     ids=str,
 )
-def test_what_each_road_carries(open_roads: dict[str, object], near: bool, far: bool) -> None:
+def test_what_each_road_carries(open_roads: dict[str, Any], near: bool, far: bool) -> None:
     """Two labels change places: the counts stay. ``near``: seen on their path; ``far``: seen on the other one."""
     model = model_of(tiny(**{**ROADS_CLOSED, **open_roads}))
     first, second = (probabilities(model, two_paths(labels)) for labels in ([0, -1, -1, 1], [1, -1, -1, 0]))

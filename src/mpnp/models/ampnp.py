@@ -135,7 +135,7 @@ class AttentiveMPNP(LatentModel):
         self.refine = nn.ModuleList(Refine(h) for _ in range(config.refine if config.edges else 0))
         self.dropout = nn.Dropout(config.dropout)
         self.conclude = nn.Linear(h, h)
-        self.logit = nn.Linear(h, 1)
+        self.logit = nn.Linear(h, 1, bias=False)  # the softmax over classes would cancel it
 
     def represent(self, x: Tensor, neighbours: Neighbours) -> Tensor:
         if self.config.edges:
