@@ -72,10 +72,10 @@ def test_score_by_hand() -> None:
 
 
 def test_calibration_error_by_hand() -> None:
-    """Fifteen bins: 0.90 (right) and 0.92 (wrong) share one, 0.65 (wrong) and 0.75 (right) have their own."""
+    """Fifteen bins: 0.88 (right) and 0.92 (wrong) share one, 0.65 (wrong) and 0.75 (right) have their own."""
     score = Score(2)
-    score.add(sure(0.90, 0.92, 0.65, 0.25), torch.tensor([0, 1, 1, 1]))
-    expected = (2 * abs(0.5 - 0.91) + abs(0 - 0.65) + abs(1 - 0.75)) / 4
+    score.add(sure(0.88, 0.92, 0.65, 0.25), torch.tensor([0, 1, 1, 1]))
+    expected = (2 * abs(0.5 - 0.90) + abs(0 - 0.65) + abs(1 - 0.75)) / 4
     assert score.compute()["ece"] == pytest.approx(expected, rel=1e-5)
 
 

@@ -120,13 +120,15 @@ def test_fit_leaves_a_whole_model_folder(whole: Fitted) -> None:
     assert torch.equal(weights(from_pretrained(whole.folder)), weights(whole.model))
 
 
+def validated_as(*scores: float) -> Callable[[Learner], None]:
+    """In place of validation: the score of every epoch as given."""
+    return lambda self: self.log("val_nll", scores[self.current_epoch])
+
+
 def test_the_model_kept_is_the_best_not_the_last(
     automata: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def worse_and_worse(self: Learner) -> None:
-        self.log("val_nll", float(self.current_epoch))
-
-    monkeypatch.setattr(Learner, "on_validation_epoch_end", worse_and_worse)
+    monkeypatch.setattr(Learner, "on_validation_epoch_end", validated_as(0, 1, 2))
     one, three = (train(automata, tmp_path / str(n), epochs=n, schedule="constant") for n in (1, 3))
     assert torch.equal(weights(one.model), weights(three.model))
     assert three.metrics["val_nll"] == 0
@@ -183,6 +185,27 @@ def test_an_interruption_before_the_first_epoch_ends_leaves_nothing_but_can_be_r
         train(automata, tmp_path)
     monkeypatch.undo()
     assert torch.equal(weights(train(automata, tmp_path, resume=True).model), weights(whole.model))
+
+
+def test_a_run_goes_on_from_its_last_epoch_not_from_its_best(
+    automata: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second epoch is the best, the fourth better than the first: a stale memory of the best would show."""
+    monkeypatch.setattr(Learner, "on_validation_epoch_end", validated_as(3, 1, 4, 2))
+    with monkeypatch.context() as patch:
+        patch.setattr(Learner, "training_step", stops(2, KeyboardInterrupt))
+        best = train(automata, tmp_path)
+    seen, step = [], Learner.training_step
+
+    def noting(self: Learner, episode: Any, number: int) -> Tensor:
+        seen.append(self.current_epoch)
+        return step(self, episode, number)
+
+    monkeypatch.setattr(Learner, "training_step", noting)
+    resumed = train(automata, tmp_path, resume=True)
+    assert sorted(set(seen)) == [2, 3]
+    assert sorted(set(log(tmp_path, "epoch"))) == [0, 1, 2, 3] and len(log(tmp_path, "val_nll")) == 4
+    assert torch.equal(weights(resumed.model), weights(best.model)) and resumed.metrics["val_nll"] == 1
 
 
 def test_resuming_a_finished_run_returns_it_without_training(
@@ -290,11 +313,17 @@ def test_the_papers_recipe_is_adam_at_the_tables_rate(task: str, model: str, rat
     assert len(group["params"]) == len(list(network.parameters()))
 
 
-def test_training_stops_early_when_patience_ends(automata: Task, tmp_path: Path) -> None:
+def test_training_stops_early_when_patience_ends(
+    automata: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     still = {"learning_rate": 0.0, "schedule": "constant"}  # validation never gets better than after the first epoch
     fitted = train(automata, tmp_path / "patient", epochs=9, patience=2, **still)
     assert (fitted.metrics["finished"], fitted.metrics["epochs"]) == (True, 3)
     assert train(automata, tmp_path / "stubborn", epochs=4, **still).metrics["epochs"] == 4
+    with monkeypatch.context() as patch:  # patience outlives an interruption
+        patch.setattr(Learner, "training_step", stops(2, KeyboardInterrupt))
+        train(automata, tmp_path / "again", epochs=9, patience=2, **still)
+    assert train(automata, tmp_path / "again", epochs=9, patience=2, resume=True, **still).metrics["epochs"] == 3
 
 
 @pytest.mark.parametrize("model", ["ampnp", "anp", "mpnp-c", "r-mpnp"])

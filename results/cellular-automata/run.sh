@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
 # Trains and scores everything in results/cellular-automata; finished runs are not repeated. About an hour on two cores.
-#   bash results/cellular-automata/run.sh            all five families
-#   bash results/cellular-automata/run.sh voronoi    one of them
+#   bash results/cellular-automata/run.sh                          everything, one run after the other
+#   bash results/cellular-automata/run.sh voronoi                  one family
+#   MODELS=ampnp THREADS=1 bash results/cellular-automata/run.sh   one model, one thread: two such calls share two cores
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 results=results/cellular-automata
 mpnp=.venv/bin/mpnp
 families=${*:-small-world scale-free voronoi spherical-voronoi life-like}
+models=${MODELS:-baselines ampnp mpnp-c np-c mpnp-paper}
+threads=${THREADS:-$(nproc)}
 
 score() { # score PREDICTOR TASK FILE [options]
     if [ ! -s "$3" ]; then
@@ -15,22 +18,27 @@ score() { # score PREDICTOR TASK FILE [options]
     fi
 }
 
-for family in $families; do
-    task=ca/$family
-    mkdir -p "$results/$family"
-    for baseline in mode state-mode rule-table; do
-        score "$baseline" "$task" "$results/$family/$baseline.json"
+for model in $models; do
+    for family in $families; do
+        task=ca/$family
+        folder=runs/ca-$family-$model
+        mkdir -p "$results/$family"
+        case $model in
+        baselines)
+            for baseline in mode state-mode rule-table rule-posterior; do
+                [ "$family-$baseline" = life-like-rule-posterior ] || score "$baseline" "$task" "$results/$family/$baseline.json"
+            done
+            continue
+            ;;
+        mpnp-paper) # the paper's own model its own way: Gaussian likelihood, mean aggregation, 200 epochs of Adam
+            [ "$family" = small-world ] || continue
+            "$mpnp" train "$task" --model mpnp --recipe paper --out "$folder" --threads "$threads" --resume
+            ;;
+        *)
+            "$mpnp" train "$task" --model "$model" --out "$folder" --threads "$threads" --resume
+            ;;
+        esac
+        score "$folder" "$task" "$results/$family/$model.json" --threads "$threads"
     done
-    if [ "$family" != life-like ]; then
-        score rule-posterior "$task" "$results/$family/rule-posterior.json"
-    fi
-    for model in ampnp mpnp-c np-c; do
-        "$mpnp" train "$task" --model "$model" --out "runs/ca-$family-$model" --resume
-        score "runs/ca-$family-$model" "$task" "$results/$family/$model.json"
-    done
-    if [ "$family" = small-world ]; then # the paper's own model, its own way: Gaussian, mean aggregation, 200 epochs of Adam
-        "$mpnp" train "$task" --model mpnp --recipe paper --out "runs/ca-$family-mpnp-paper" --resume
-        score "runs/ca-$family-mpnp-paper" "$task" "$results/$family/mpnp-paper.json"
-    fi
 done
 .venv/bin/python "$results/table.py"

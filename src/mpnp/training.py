@@ -3,37 +3,32 @@
 from __future__ import annotations
 
 import json
-import math
 import time
 import warnings
-from argparse import ArgumentError
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any
 
 import lightning as L
 import torch
-from jsonargparse import ArgumentParser
 from lightning.pytorch.callbacks import Callback, EarlyStopping, ModelCheckpoint, TQDMProgressBar
 from lightning.pytorch.loggers import CSVLogger
 from torch.utils.data import DataLoader, IterableDataset
 
 from .episode import Episode, Sampling, sample_episode
-from .errors import UserError, unknown_name
+from .errors import UserError
 from .evaluation import Score
 from .files import replacing, write_json
 from .models import presets
-from .models.base import LatentModel, ModelConfig
-from .models.neural_process import NeuralProcessConfig
+from .models.base import LatentModel
 from .models.presets import Recipe
 from .models.pretrained import save
 from .objectives import OBJECTIVES, latent_health
+from .options import with_options
 from .tasks.base import Task
 
-VALIDATION_NODES = 40_000
-# Options that must be at least 1; all other numbers at least 0.
-COUNTS = ("epochs", "samples", "batch_graphs", "batch_nodes", "width", "heads", "head_width", "values", "r_width")
+VALIDATION_NODES = 20_000  # per context rate: enough to choose by, and cheap beside an epoch of training
 
 
 class EpisodeStream(IterableDataset[Episode]):
@@ -104,19 +99,18 @@ class Learner(L.LightningModule):
         return DataLoader(validation_episodes(self.task, self.seed), batch_size=None)  # type: ignore[arg-type]
 
     def training_step(self, episode: Episode, step: int) -> torch.Tensor:
-        if (
-            step == 0
-        ):  # an epoch's noise does not depend on what came before, so a resumed run goes on as if never stopped
+        if step == 0:  # the noise of an epoch depends on nothing before it: a resumed run goes on as if never stopped
             torch.manual_seed(self.seed * 1_000_003 + self.current_epoch + 500_000)
         result = OBJECTIVES[self.recipe.objective](self.model, episode, self.recipe.samples)
         self.log("loss", result.loss.detach(), prog_bar=True, on_step=False, on_epoch=True, batch_size=1)
         return result.loss
 
-    def validation_step(self, episode: Episode, _: int) -> None:
+    def validation_step(self, episode: Episode, step: int) -> None:
         nodes = episode.unlabelled_targets.nonzero().squeeze(1)
         self.score.add(self.model.predict(episode, nodes=nodes), episode.y[nodes])
-        health = latent_health(self.model, episode)
-        self.log_dict(health, on_step=False, on_epoch=True, batch_size=episode.num_graphs)
+        if step == 0:
+            health = latent_health(self.model, episode)
+            self.log_dict(health, on_step=False, on_epoch=True, batch_size=episode.num_graphs)
 
     def on_validation_epoch_end(self) -> None:
         result = self.score.compute()
@@ -167,7 +161,7 @@ def fit(
         torch.set_num_threads(threads)
     plan, configuration = presets.recipe(recipe, model, task.name), presets.config(model, task, recipe)
     given = {**(options or {}), **({} if epochs is None else {"epochs": epochs})}
-    plan, configuration = _with_options(plan, configuration, given)
+    plan, configuration = with_options(plan, configuration, given)
     # What can be wrong with data or options is found out before the folder is touched.
     L.seed_everything(seed, verbose=False)
     try:
@@ -191,9 +185,10 @@ def fit(
     if task.standardise:
         network.standardise_by(task.graphs("train").x)
     learner = Learner(network, task, plan, seed)
-    best = ModelCheckpoint(out / "checkpoints", "best", "val_nll", save_last=True, enable_version_counter=False)
-    best.CHECKPOINT_NAME_LAST = "last"
-    callbacks: list[Callback] = [best]
+    best = ModelCheckpoint(out / "checkpoints", "best", "val_nll", enable_version_counter=False)
+    # Not ``save_last``, which writes only when the best is written too.
+    last = ModelCheckpoint(out / "checkpoints", "last", enable_version_counter=False)
+    callbacks: list[Callback] = [best, last]
     logger = CSVLogger(out, name="", version="log")
     if plan.patience is not None:
         callbacks.append(EarlyStopping("val_nll", patience=plan.patience))
@@ -238,44 +233,6 @@ def fit(
     }
     save(network, out, metrics)
     return Fitted(network, out, metrics)
-
-
-def _with_options(plan: Recipe, configuration: ModelConfig, given: dict[str, Any]) -> tuple[Recipe, ModelConfig]:
-    """Recipe and configuration with the fields ``given`` by name, each checked."""
-    fixed = {field.name for field in fields(ModelConfig)} | {"kind"}  # by task and preset
-    if isinstance(configuration, NeuralProcessConfig):
-        fixed.remove("likelihood")
-    hints = {**get_type_hints(Recipe), **get_type_hints(type(configuration))}
-    known = [name for name in hints if name not in fixed]
-    for name, value in given.items():
-        if name not in known:
-            raise unknown_name("option", name, known)
-        change = {name: _checked(name, value, hints[name])}
-        if hasattr(configuration, name):
-            configuration = replace(configuration, **change)
-        else:
-            plan = replace(plan, **change)
-    return plan, configuration
-
-
-def _checked(name: str, value: Any, kind: Any) -> Any:
-    """The option's value as the type ``kind``: '1e-3', which YAML takes for text, as a number, a list as a tuple."""
-    parser = ArgumentParser(exit_on_error=False)
-    parser.add_argument("--value", type=kind)
-    try:
-        typed = parser.parse_object({"value": value})["value"]
-        fits = typed is not None or type(None) in get_args(kind)
-    except ArgumentError:
-        fits = False
-    if not fits:
-        choices = get_args(kind) if get_origin(kind) is Literal else ()
-        expected = f"one of {', '.join(choices)}" if choices else f"a value of type {getattr(kind, '__name__', kind)}"
-        raise UserError(f"The option {name} = {value} was given, {expected} is expected.")
-    low = 1 if name in COUNTS else 0
-    for number in typed if isinstance(typed, tuple) else [typed]:
-        if isinstance(number, int | float) and not low <= number < math.inf:
-            raise UserError(f"The option {name} = {value} was given, at least {low} is expected.")
-    return typed
 
 
 def _keep_log(logger: CSVLogger) -> None:
