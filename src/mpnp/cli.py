@@ -82,7 +82,9 @@ def _parser() -> ArgumentParser:
 
     train = command("train", "train a model on a task or on your own graphs")
     train.add_argument("task", type=str, help="a task's name ('mpnp tasks') or the path of your graphs")
-    train.add_argument("--model", type=str, default="ampnp", help="ampnp, anp, mpnp, mpnp-c, r-mpnp, np, np-c")
+    train.add_argument(
+        "--model", type=str, default="ampnp", help="ampnp, anp, mpnp, mpnp-c, r-mpnp, np, np-c, gnn, r-gcn, unimp"
+    )
     train.add_argument("--out", type=str, default=None, help="folder for the model (default: runs/TASK-MODEL)")
     train.add_argument("--recipe", type=str, default="default", help="default, or paper for the paper's settings")
     train.add_argument("--epochs", type=int, default=None, help="instead of the recipe's number")
@@ -101,7 +103,9 @@ def _parser() -> ArgumentParser:
 
     evaluate = command("evaluate", "score a trained model or a predictor without parameters")
     evaluate.add_argument(
-        "predictor", type=str, help="a model folder, or: mode, state-mode, rule-table, rule-posterior"
+        "predictor",
+        type=str,
+        help="a model folder, or: mode, state-mode, label-propagation, rule-table, rule-posterior",
     )
     evaluate.add_argument("--task", type=str, default=None, help="default: what the model was trained on")
     evaluate.add_argument(

@@ -8,10 +8,10 @@ import torch.nn as nn
 import torch.nn.functional as F
 from torch import Tensor
 from torch_geometric.data import Data
-from torch_geometric.nn import GraphConv, RGCNConv
+from torch_geometric.nn import GCNConv, GraphConv, RGCNConv
 
 from mpnp.graphs import GraphSet, plain_edges
-from mpnp.nn.backbones import Dense, Maxout, MessagePassing, Relational, Stack
+from mpnp.nn.backbones import Convolution, Dense, Maxout, MessagePassing, Relational, Stack
 from mpnp.nn.neighbours import Neighbours
 
 UNDIRECTED = torch.tensor([[0, 1, 1, 2, 2, 0, 4, 5], [1, 0, 2, 1, 0, 2, 5, 4]])
@@ -31,6 +31,17 @@ def gradients(out: Tensor, *inputs: Tensor) -> tuple[Tensor, ...]:
     weight = torch.linspace(-1, 2, out.numel()).view_as(out)
     # Without edges nothing flows to the weight of the messages.
     return torch.autograd.grad((out * weight).sum(), inputs, materialize_grads=True)
+
+
+@pytest.mark.parametrize("edge_index", [UNDIRECTED, DIRECTED, DIRECTED[:, :0]], ids=["undirected", "directed", "none"])
+def test_convolution_is_gcn_conv_with_a_skip(edge_index: Tensor) -> None:
+    torch.manual_seed(0)
+    graph = batch_of(edge_index)
+    layer, theirs = Convolution(3, 5), GCNConv(3, 5, bias=False)
+    theirs.lin.weight.data.copy_(layer.message.weight)
+    h = torch.randn(6, 3)
+    expected = layer.skip(h) + theirs(h, plain_edges(graph.edge_index))
+    torch.testing.assert_close(layer(h, Neighbours(graph)), expected)
 
 
 @pytest.mark.parametrize("edge_index", [UNDIRECTED, DIRECTED, DIRECTED[:, :0]], ids=["undirected", "directed", "none"])

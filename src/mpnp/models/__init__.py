@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from ..errors import unknown_name
 from ..prediction import Predictor
-from .mode import PREDICTORS
+from . import mode
+from .label_propagation import LabelPropagation
 from .presets import MODELS
 from .pretrained import from_pretrained
+
+PREDICTORS: dict[str, Callable[[], Predictor]] = {**mode.PREDICTORS, LabelPropagation.name: LabelPropagation}
 
 
 def find_predictor(name: str) -> tuple[Predictor, str | None]:

@@ -7,6 +7,7 @@ Linear(64), ReLU, MP(64), ReLU, Linear(128). The words:
 ``linear:h``            Linear, ReLU
 ``mp:h``                message passing ReLU(W_skip h_i + Σ_j W_MP h_j), sum or mean
 ``r-mp:h``              relational message passing, one W_MP per edge type, mean over each type
+``gcn:h``               graph convolution with a learnable skip, ReLU(W_skip h_i + GCN(h)_i)
 ``maxout:h``            the larger of two linear maps, element by element (pool size 2)
 ``out:h``               Linear, nothing after it
 ``join``                the next layer also reads the joined input (labels in an encoder, z in a decoder)
@@ -73,6 +74,21 @@ class Relational(nn.Module):
         return out
 
 
+class Convolution(nn.Module):
+    r"""Graph convolution with a learnable skip before its ReLU: :math:`W_{skip} h + \hat D^{-1/2} (A + I) \hat D^{-1/2} h W`.
+
+    The second term equals PyG's ``GCNConv``. Shapes: [N, …, in] → [N, …, out].
+    """
+
+    def __init__(self, in_width: int, out_width: int, bias: bool = True) -> None:
+        super().__init__()
+        self.skip = nn.Linear(in_width, out_width, bias=bias)
+        self.message = nn.Linear(in_width, out_width, bias=False)
+
+    def forward(self, h: Tensor, neighbours: Neighbours) -> Tensor:
+        return self.skip(h) + self.message(neighbours.normalised_with_self(h))
+
+
 class Maxout(nn.Module):
     """max(W_1 h + b_1, W_2 h + b_2), element by element. Shapes: [N, …, in] → [N, …, out]."""
 
@@ -121,6 +137,8 @@ class Stack(nn.Module):
                     return MessagePassing(width_in, width, bias, mean)
                 if kind == "r-mp":
                     return Relational(width_in, width, bias, relations)
+                if kind == "gcn":
+                    return Convolution(width_in, width, bias)
                 if kind == "maxout":
                     return Maxout(width_in, width, bias)
                 if kind in ("linear", "out"):
@@ -133,31 +151,36 @@ class Stack(nn.Module):
                     raise ValueError("a maxout layer is not linear in a joined input")
                 self.joiners[position] = layer(join_width, False)
                 join_next = False
-            self.active.append(kind in ("linear", "mp", "r-mp"))
+            self.active.append(kind in ("linear", "mp", "r-mp", "gcn"))
             if norm and self.active[-1]:
                 self.norms[position] = nn.LayerNorm(width)
             in_width = width
         self.out_width = in_width
         # From here on no layer looks at neighbours, so that only the rows asked for need to go on.
-        messages = [i for i, layer in enumerate(self.layers) if isinstance(layer, MessagePassing | Relational)]
+        messages = [
+            i for i, layer in enumerate(self.layers) if isinstance(layer, MessagePassing | Relational | Convolution)
+        ]
         self.first_local = messages[-1] + 1 if messages else 0
 
     def forward(
         self,
         h: Tensor,
         neighbours: Neighbours,
-        joined: Tensor,
+        joined: Tensor | None = None,
         graph_of: Tensor | None = None,
         rows: Tensor | None = None,
     ) -> Tensor:
         h = h.unsqueeze(1)
         for i, layer in enumerate(self.layers):
             if rows is not None and i == self.first_local:
-                h, joined = h[rows], joined[rows] if graph_of is None else joined
-                graph_of = None if graph_of is None else graph_of[rows]
+                h = h[rows]
+                if graph_of is not None:
+                    graph_of = graph_of[rows]
+                elif joined is not None:
+                    joined = joined[rows]
             h = layer(h, neighbours)
             position = str(i)
-            if position in self.joiners:
+            if position in self.joiners and joined is not None:
                 joiner = self.joiners[position]
                 if graph_of is None:
                     h = h + joiner(joined, neighbours)

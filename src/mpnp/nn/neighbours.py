@@ -46,6 +46,12 @@ class Neighbours:
         scale = _like(self.degree.clamp(min=1).rsqrt(), h)
         return self.sum(h * scale) * scale
 
+    def normalised_with_self(self, h: Tensor) -> Tensor:
+        """D^-1/2 (A + I) D^-1/2 h, with the degrees of A + I: the propagation of a graph convolution."""
+        scale = _like((self.degree + 1).rsqrt(), h)
+        scaled = h * scale
+        return (self.sum(scaled) + scaled) * scale
+
     @cached_property
     def relations(self) -> list[Neighbours]:
         """One set of neighbourhoods per edge type 0, 1, …"""
