@@ -23,7 +23,6 @@ from mpnp.nn.backbones import Dense, Maxout, MessagePassing, Relational, Stack
 from mpnp.prediction import Prediction
 from mpnp.tasks import Split, Task, get_task
 
-
 INDUCTIVE = ("gnn", "r-gcn")  # what they learned does not depend on the context
 
 
