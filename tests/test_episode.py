@@ -11,7 +11,7 @@ from torch_geometric.data import Data
 
 from mpnp.episode import Episode, Sampling, sample_episode
 from mpnp.errors import UserError
-from mpnp.graphs import GraphSet
+from mpnp.graphs import GraphSet, plain_edges
 
 
 def batch_of(*labels: list[int]) -> Data:
@@ -175,3 +175,20 @@ def test_impossible_rates_are_refused(
 ) -> None:
     with pytest.raises(UserError, match="rates"):
         Sampling(context, extra, log_uniform)
+
+
+def test_one_graph_of_a_batch_is_an_episode_of_its_own() -> None:
+    graphs = [
+        Data(x=torch.randn(3, 2), edge_index=torch.tensor([[0, 1], [1, 2]]), y=torch.tensor([0, 1, 2])),
+        Data(x=torch.randn(4, 2), edge_index=torch.tensor([[3, 0, 0], [0, 2, 2]]), y=torch.tensor([1, -1, 0, 2])),
+    ]
+    for graph in graphs:
+        graph.edge_type = torch.arange(graph.edge_index.size(1))
+    whole = Episode.from_graphs(graphs, torch.tensor([True, False, False, True, False, False, True]))
+    alone = whole.only(1)
+    torch.testing.assert_close(alone.graph.x, graphs[1].x)
+    assert alone.y.tolist() == [1, -1, 0, 2]
+    assert alone.context.tolist() == [True, False, False, True]
+    assert sorted(plain_edges(alone.graph.edge_index).T.tolist()) == [[0, 2], [0, 2], [3, 0]]
+    assert sorted(alone.graph.edge_type.tolist()) == [0, 1, 2]
+    assert (alone.num_graphs, alone.num_nodes, alone.num_classes) == (1, 4, 3)

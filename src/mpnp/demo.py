@@ -5,11 +5,14 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import torch
+
 from . import plots
 from .episode import Episode
 from .errors import UserError
 from .evaluation import episodes, evaluate
 from .models import PREDICTORS
+from .nn.aggregators import group_mean
 from .prediction import Predictor
 from .tasks import get_task
 from .training import fit
@@ -48,30 +51,25 @@ def run(out: Path, epochs: int | None = None) -> None:
         "\nAt 100 % every node is predicted from nine tenths of the others. The limit is the exact Bayesian predictor."
     )
 
-    episode = most_telling(next(episodes(task, 0.1, seed=0)))
-    prediction = fitted.model.predict(episode)
+    episode = typical(next(episodes(task, 0.1, seed=0)), fitted.model)
+    picture = plots.episode_figure(
+        episode, fitted.model.predict(episode), title="ampnp: one generation of a rule never seen"
+    )
     figures = [
-        plots.save(plots.episode_figure(episode, prediction, title="ampnp, a rule never seen"), out / "automaton.png"),
+        plots.save(picture, out / "automaton.png"),
         plots.save(plots.accuracy_figure(tables, PAPER), out / "accuracy.png"),
     ]
     print(f"Figures: {' and '.join(str(figure) for figure in figures)}. The trained model: {model_folder}.")
 
 
-def most_telling(episode: Episode) -> Episode:
-    """The first graph of a batch with a fair number of both labels, alone."""
-    from .graphs import GraphSet, plain_edges
-
-    everything = GraphSet(
-        x=episode.graph.x, y=episode.y, edge_index=plain_edges(episode.graph.edge_index), ptr=episode.graph.ptr
+def typical(episode: Episode, predictor: Predictor) -> Episode:
+    """The graph that is predicted as well as half of the batch is, among those with a fair number of both labels."""
+    right = predictor.predict(episode).label == episode.y
+    hidden = episode.unlabelled_targets
+    score, share = (
+        group_mean(values.float(), episode.batch[hidden], episode.num_graphs)
+        for values in (right[hidden], episode.y[hidden])
     )
-    for graph in range(episode.num_graphs):
-        inside = episode.batch == graph
-        share = float(episode.y[inside].float().mean())
-        if 0.35 < share < 0.65:
-            import torch
-
-            data = everything.select(torch.tensor([graph]))
-            return Episode(
-                data, episode.y[inside], episode.context[inside], episode.target[inside], episode.num_classes
-            )
-    return episode
+    balanced = ((share > 0.3) & (share < 0.7)).nonzero().squeeze(1)
+    chosen = balanced if balanced.numel() else torch.arange(episode.num_graphs)
+    return episode.only(int(chosen[score[chosen].argsort()[chosen.numel() // 2]]))

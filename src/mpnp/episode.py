@@ -10,7 +10,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from .errors import UserError
-from .graphs import UNLABELLED, GraphSet
+from .graphs import UNLABELLED, GraphSet, plain_edges
 
 
 @dataclass
@@ -76,6 +76,23 @@ class Episode:
     def with_context(self, context: Tensor) -> Episode:
         """The same graphs with another context."""
         return replace(self, context=context)
+
+    def only(self, graph: int) -> Episode:
+        """One graph of the batch as an episode of its own."""
+        start, end = (int(self.graph.ptr[graph + i]) for i in (0, 1))
+        nodes, edges = slice(start, end), plain_edges(self.graph.edge_index)
+        inside = (edges[1] >= start) & (edges[1] < end)
+        edge_type, pos = self.graph.get("edge_type"), self.graph.get("pos")
+        alone = GraphSet(
+            x=self.graph.x[nodes],
+            y=self.graph.y[nodes],
+            edge_index=edges[:, inside] - start,
+            ptr=torch.tensor([0, end - start]),
+            edge_type=None if edge_type is None else edge_type[inside],
+            extra={} if pos is None else {"pos": pos[nodes]},
+        )
+        data = alone.select(torch.tensor([0]))
+        return Episode(data, self.y[nodes], self.context[nodes], self.target[nodes], self.num_classes)
 
     def relabelled(self, permutation: Tensor) -> Episode:
         """Classes renamed per graph: label c of graph b becomes ``permutation[b, c]``; ``permutation`` is [B, C]."""

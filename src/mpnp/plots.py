@@ -24,12 +24,13 @@ if TYPE_CHECKING:
 # Okabe-Ito, from dark to light, so that two classes also differ in grey print.
 CLASS_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442", "#000000")
 UNKNOWN = "#D9D9D9"
+PAPER_GREYS = ("#666666", "#999999", "#C4C4C4")
 
 
 def save(figure: Figure, path: Path) -> Path:
     """Write a figure (PNG, SVG or PDF by the ending), never half of it."""
     with replacing(path) as temporary:
-        figure.savefig(temporary, format=path.suffix[1:], dpi=150, bbox_inches="tight")
+        figure.savefig(temporary, format=path.suffix[1:], dpi=110, bbox_inches="tight")
     return path
 
 
@@ -126,7 +127,8 @@ def accuracy_figure(tables: Sequence[Mapping[str, Any]], paper: Mapping[str, Seq
             height, spread = [100 * r["accuracy"] for r in rows], [100 * r["accuracy_std"] for r in rows]
             colour = CLASS_COLOURS[i % len(CLASS_COLOURS)]
         else:
-            height, spread, colour = list((paper or {})[name.removeprefix("paper: ")]), [0.0] * len(rates), "#999999"
+            height, spread = list((paper or {})[name.removeprefix("paper: ")]), [0.0] * len(rates)
+            colour = PAPER_GREYS[(i - len(tables)) % len(PAPER_GREYS)]
         where = np.arange(len(rates)) - 0.4 + width * (i + 0.5)
         bars = axis.bar(where, height, 0.92 * width, yerr=spread, color=colour, label=name, capsize=2)
         axis.bar_label(bars, fmt="%.1f", fontsize=7, padding=2)
