@@ -13,10 +13,11 @@ from torch_geometric.data import Data
 
 from mpnp.episode import Episode
 from mpnp.errors import UserError
-from mpnp.evaluation import Score, cross_fit, episodes, evaluate
+from mpnp.evaluation import cross_fit, episodes, evaluate
 from mpnp.models import presets
 from mpnp.models.mode import Mode
 from mpnp.prediction import Prediction
+from mpnp.scores import Score
 from mpnp.tasks.base import Task
 from mpnp.tasks.cellular_automata import CellularAutomaton
 

@@ -7,50 +7,16 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torchmetrics.classification import MulticlassCalibrationError
 from tqdm import tqdm
 
 from .episode import Episode, Sampling, sample_episode
 from .errors import UserError
 from .prediction import Prediction, Predictor
+from .scores import Score, special_scores
 from .tasks.base import Split, Task
 
 FOLDS = 10
 BATCH_NODES = 20_000
-
-
-class Score:
-    """Accuracy, negative log-likelihood, Brier score and expected calibration error (15 bins), gathered batch by batch."""
-
-    def __init__(self, classes: int) -> None:
-        self.ece = MulticlassCalibrationError(max(classes, 2), n_bins=15)
-        self.reset()
-
-    def reset(self) -> None:
-        self.nodes, self.correct, self.nll, self.brier = 0, 0.0, 0.0, 0.0
-        self.ece.reset()
-
-    def add(self, prediction: Prediction, y: Tensor) -> None:
-        """Count the predictions for nodes with the true labels ``y`` [Q]."""
-        if y.numel() == 0:
-            return
-        p = prediction.probabilities
-        true = p.gather(1, y.unsqueeze(1)).squeeze(1)
-        self.nodes += y.numel()
-        self.correct += float((prediction.label == y).sum())
-        self.nll -= float(true.clamp(min=1e-12).log().sum())
-        self.brier += float((p.square().sum(1) - 2 * true + 1).sum())
-        self.ece.update(p, y)
-
-    def compute(self) -> dict[str, float]:
-        if self.nodes == 0:
-            return dict.fromkeys(("accuracy", "nll", "brier", "ece"), float("nan"))
-        return {
-            "accuracy": self.correct / self.nodes,
-            "nll": self.nll / self.nodes,
-            "brier": self.brier / self.nodes,
-            "ece": float(self.ece.compute()),
-        }
 
 
 def cross_fit(
@@ -102,6 +68,7 @@ def evaluate(
 
     ``accuracy``, ``nll``, ``brier``, ``ece`` are taken on the unlabelled nodes; ``accuracy_paper`` on all targets, the context
     nodes among them, as the paper does. Where a predictor could read a node's own label, context nodes are cross-fitted.
+    Tasks with metrics of their own (``f1``, ``mcc``; ``miou``, ``miou_paper``) add them.
     At 100 % nothing is unlabelled: everything is cross-fitted but ``accuracy_paper`` of predictors that see the context
     only through a summary.
     """
@@ -116,7 +83,15 @@ def evaluate(
             work.update()
         table[written] = _summary(results)
     work.close()
-    return {"task": task.name, "model": predictor.name, "split": split, "draws": draws, "seed": seed, "rates": table}
+    return {
+        "task": task.name,
+        "data": task.source,
+        "model": predictor.name,
+        "split": split,
+        "draws": draws,
+        "seed": seed,
+        "rates": table,
+    }
 
 
 def parse_rate(written: str) -> float:
@@ -130,7 +105,7 @@ def parse_rate(written: str) -> float:
 
 
 def _one_draw(predictor: Predictor, task: Task, rate: float, seed: int, samples: int, split: Split) -> dict[str, float]:
-    headline, paper = Score(task.num_classes), Score(task.num_classes)
+    headline, paper, special = Score(task.num_classes), Score(task.num_classes), special_scores(task)
     folds = torch.Generator().manual_seed(seed + 1)
     for episode in episodes(task, rate, seed, split):
         hidden = episode.unlabelled_targets.nonzero().squeeze(1)
@@ -138,6 +113,8 @@ def _one_draw(predictor: Predictor, task: Task, rate: float, seed: int, samples:
             prediction = predictor.predict(episode, samples=samples, seed=seed, nodes=hidden)
             headline.add(prediction, episode.y[hidden])
             paper.add(prediction, episode.y[hidden])
+            for score in special:
+                score.add(episode, hidden, prediction.label)
         shown = episode.context.nonzero().squeeze(1)
         direct = not predictor.sees_own_label
         if shown.numel() and (rate == 1 or not direct):
@@ -148,7 +125,10 @@ def _one_draw(predictor: Predictor, task: Task, rate: float, seed: int, samples:
                 paper.add(fitted, episode.y[nodes])
         if shown.numel() and direct:
             paper.add(predictor.predict(episode, samples=samples, seed=seed, nodes=shown), episode.y[shown])
-    return {**headline.compute(), "accuracy_paper": paper.compute()["accuracy"]}
+    result = {**headline.compute(), "accuracy_paper": paper.compute()["accuracy"]}
+    for score in special:
+        result |= score.compute()
+    return result
 
 
 def _summary(results: list[dict[str, float]]) -> dict[str, float]:

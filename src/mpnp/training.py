@@ -18,7 +18,6 @@ from torch.utils.data import DataLoader, IterableDataset
 
 from .episode import Episode, Sampling, sample_episode
 from .errors import UserError
-from .evaluation import Score
 from .files import replacing, write_json
 from .models import presets
 from .models.base import LatentModel
@@ -26,6 +25,7 @@ from .models.presets import Recipe
 from .models.pretrained import save
 from .objectives import OBJECTIVES, latent_health
 from .options import with_options
+from .scores import Score
 from .tasks.base import Task
 
 VALIDATION_NODES = 20_000  # per context rate: enough to choose by, and cheap beside an epoch of training

@@ -15,7 +15,7 @@ from torch_geometric.data import Data
 from mpnp.episode import Episode
 from mpnp.errors import UserError
 from mpnp.graphs import GraphSet, plain_edges
-from mpnp.models.mode import Mode, StateMode
+from mpnp.models.mode import Mode, RulePosterior, StateMode
 from mpnp.prediction import Predictor
 from mpnp.tasks import cellular_automata, lattices
 from mpnp.tasks.base import SPLITS, Split
@@ -274,3 +274,18 @@ def test_the_full_dataset_has_the_known_modes(family: str, mode: float, state_mo
     for predictor, expected in wanted:
         right = 100 * (predictor.predict(episode).label == y).double().mean().item()
         assert right == pytest.approx(expected, abs=tolerance)
+
+
+@pytest.mark.parametrize("family", ["small-world", "voronoi"])
+def test_a_mirrored_automaton_still_follows_a_density_rule(family: str) -> None:
+    task = CellularAutomaton(family, graphs_total=40)
+    graph = task.graphs("train").select(torch.arange(20))
+    start, outcome = graph.x.clone(), graph.y.clone()
+    mirrored = task.augment(graph, torch.Generator().manual_seed(0))
+    assert not torch.equal(mirrored.x, start)
+    assert not torch.equal(mirrored.y, outcome)
+    every = torch.ones_like(mirrored.y, dtype=torch.bool)
+    prediction = RulePosterior().predict(Episode(mirrored, mirrored.y, every, every, 2))
+    # The exact predictor knows every outcome, and no graph falls back to counting.
+    assert torch.equal(prediction.label, mirrored.y)
+    assert (prediction.aleatoric == 0).all()

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from ..errors import UserError, unknown_name
+from . import cora, shapenet
 from .base import SPLITS, Split, Task
 from .cellular_automata import FAMILIES, CellularAutomaton
+from .own import OwnTask
+from .ppisp import PpispTask
+from .tud import DATASETS, TudTask
 
-TASKS = {f"ca/{family}": family for family in FAMILIES}
+TASKS: dict[str, Callable[[], Task]] = {
+    **{f"ca/{family}": partial(CellularAutomaton, family) for family in FAMILIES},
+    **{f"tud/{key}": partial(TudTask, key) for key in DATASETS},
+    "ppisp": PpispTask,
+    **{name: partial(shapenet.shapenet_task, name) for name in shapenet.NAMES},
+    **{name: partial(cora.Cora, name) for name in cora.NAMES},
+}
 
 
-def get_task(name: str, seed: int = 0) -> Task:
+def get_task(name: str) -> Task:
     """The task ``name``, or a user's own graphs where ``name`` is a path."""
     if name in TASKS:
-        return CellularAutomaton(TASKS[name], seed)
+        return TASKS[name]()
     path = Path(name.removeprefix("own:"))  # as a trained model names what it was trained on
     if path.exists():
-        from .own import OwnTask
-
-        return OwnTask(path, seed)
+        return OwnTask(path)
     if name.startswith(("own:", ".", "/", "~")) or path.suffix:
         raise UserError(f"There is no file or folder '{path}'; give the name of a task or the path of your graphs.")
     raise unknown_name("task", name, TASKS)
@@ -31,13 +41,18 @@ def describe() -> list[dict[str, object]]:
     for name in TASKS:
         task = get_task(name)
         missing = task.missing()
-        row: dict[str, object] = {"task": name, "graphs": None, "nodes": None}
-        row |= {"features": task.num_features, "classes": task.num_classes, "present": missing is None}
-        if missing is None:
-            splits = task.splits.values()
-            row["graphs"] = sum(len(graphs) for graphs in splits)
-            row["nodes"] = round(sum(graphs.num_nodes for graphs in splits) / sum(len(graphs) for graphs in splits), 1)
-        rows.append(row | {"data": missing or task.source})
+        graphs, nodes = (None, None) if missing else task.size()
+        rows.append(
+            {
+                "task": name,
+                "graphs": graphs,
+                "nodes": None if nodes is None else round(nodes, 1),
+                "features": task.num_features,
+                "classes": task.num_classes,
+                "present": missing is None,
+                "data": missing or task.source,
+            }
+        )
     return rows
 
 

@@ -30,12 +30,14 @@ class Task(ABC):
     ``standardise``: features have scales of their own and are standardised with training statistics (by the model).
     ``context`` / ``extra``: the paper's ranges of the context rate and the extra-target rate in training.
     ``rates``: the context rates at which the paper reports.
+    ``metrics``: what is counted besides the common scores: 'binary' for F1 and MCC, 'shapes' for mIoU.
     ``source``: where the data comes from, in a word or two.
     """
 
     name: str
     arbitrary: ClassVar[bool] = False
     standardise: ClassVar[bool] = False
+    metrics: ClassVar[tuple[Literal["binary", "shapes"], ...]] = ()
     context: tuple[float, float]
     extra: tuple[float, float]
     rates: tuple[float, ...]
@@ -58,6 +60,12 @@ class Task(ABC):
 
     def graphs(self, split: Split) -> GraphSet:
         return self.splits[split]
+
+    def size(self) -> tuple[int, float]:
+        """Number of graphs and mean number of nodes; tasks that take long to load know it without."""
+        stores = self.splits.values()
+        graphs = sum(len(store) for store in stores)
+        return graphs, sum(store.num_nodes for store in stores) / graphs
 
     def augment(self, graph: Data, generator: torch.Generator) -> Data:
         """A training batch turned by symmetries of the task: another draw that is as likely as the one given."""

@@ -42,6 +42,7 @@ class CellularAutomaton(Task):
     context = (0.3, 0.5)
     extra = (0.3, 0.5)
     rates = (0.1, 0.3, 1.0)
+    source = "generated"
     num_features = 2
     num_classes = 2
 

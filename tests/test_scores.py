@@ -1,0 +1,45 @@
+"""Metrics of some tasks, against values worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch_geometric.data import Data
+
+from mpnp.episode import Episode
+from mpnp.scores import BinaryScore, ShapeScore, shape_miou
+
+
+def episode(*labels: list[int], context: list[bool], classes: int) -> Episode:
+    edges = torch.empty(2, 0, dtype=torch.long)
+    graphs = [Data(x=torch.ones(len(y), 1), edge_index=edges, y=torch.tensor(y)) for y in labels]
+    return Episode.from_graphs(graphs, torch.tensor(context), classes)
+
+
+def test_miou_of_shapes_by_hand() -> None:
+    true = torch.tensor([0, 0, 0, 1, 0, 1, 1])
+    predicted = torch.tensor([0, 0, 1, 1, 0, 1, 1])
+    batch = torch.tensor([0, 0, 0, 0, 1, 1, 1])
+    # Shape 0: part 0 is 2/3, part 1 is 1/2, part 2 is in neither and counts 1. Shape 1 is all right.
+    expected = torch.tensor([(2 / 3 + 1 / 2 + 1) / 3, 1.0])
+    torch.testing.assert_close(shape_miou(true, predicted, batch, 3), expected)
+
+
+def test_given_labels_count_as_given_in_the_papers_miou() -> None:
+    given = episode([0, 0, 1, 1], context=[True, False, False, True], classes=2)
+    score = ShapeScore()
+    score.add(given, torch.tensor([1, 2]), torch.tensor([0, 0]))
+    # Hidden points: part 0 is 1 of 2, part 1 is 0 of 1. All points: part 0 is 2 of 3, part 1 is 1 of 2.
+    assert score.compute() == pytest.approx({"miou": 0.25, "miou_paper": (2 / 3 + 1 / 2) / 2})
+
+
+def test_f1_and_matthews_correlation_by_hand() -> None:
+    score = BinaryScore()
+    first = episode([1, 1, 0, 0], context=[False] * 4, classes=2)
+    second = episode([1, 0, 0, 0], context=[False] * 4, classes=2)
+    every = torch.arange(4)
+    score.add(first, every, torch.tensor([1, 0, 1, 0]))
+    score.add(second, every, torch.tensor([1, 0, 0, 0]))
+    # True positives 2, false positives 1, false negatives 1, true negatives 4.
+    expected = {"f1": 2 * 2 / (2 * 2 + 1 + 1), "mcc": (2 * 4 - 1 * 1) / (3 * 3 * 5 * 5) ** 0.5}
+    assert score.compute() == pytest.approx(expected)
