@@ -5,7 +5,7 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-export MPNP_DATA ?= $(wildcard ../shared/data)
+export MPNP_DATA ?= $(abspath $(wildcard ../shared/data))
 
 .PHONY: demo test lint bench install
 

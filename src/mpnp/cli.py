@@ -213,12 +213,20 @@ def _evaluate(options: Namespace) -> None:
     if options.json:
         print(json.dumps(_without_nan(table)))
         return
-    print(f"{table['model']} on {table['task']}: unlabelled nodes, mean ± spread of {options.draws} context draws")
-    print(f"{'rate':>6}{'accuracy %':>16}{'as the paper':>14}{'NLL':>9}{'Brier':>9}{'ECE':>9}")
+    common = ("accuracy", "accuracy_paper", "nll", "brier", "ece")
+    first = next(iter(table["rates"].values()))
+    special = [key for key in first if key not in common and not key.endswith("_std")]
+    data = f" ({table['data']})" if table["data"] == "stand-in" else ""
+    print(
+        f"{table['model']} on {table['task']}{data}: unlabelled nodes, mean ± spread of {options.draws} context draws"
+    )
+    print(f"{'rate':>6}{'accuracy %':>16}{'as the paper':>14}{'NLL':>9}{'Brier':>9}{'ECE':>9}", end="")
+    print("".join(f"{key:>12}" for key in special))
     for rate, row in table["rates"].items():
         accuracy = f"{100 * row['accuracy']:.2f} ± {100 * row['accuracy_std']:.2f}"
         paper = f"{100 * row['accuracy_paper']:.2f}"
-        print(f"{rate:>6}{accuracy:>16}{paper:>14}{row['nll']:>9.4f}{row['brier']:>9.4f}{row['ece']:>9.4f}")
+        print(f"{rate:>6}{accuracy:>16}{paper:>14}{row['nll']:>9.4f}{row['brier']:>9.4f}{row['ece']:>9.4f}", end="")
+        print("".join(f"{row[key]:>12.4f}" for key in special))
 
 
 def _predict(options: Namespace) -> None:
