@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -145,8 +146,8 @@ def test_help_of_every_command(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_tasks(prints: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tasks, "TASKS", {"ca/small-world": "small-world", "ca/voronoi": "voronoi"})
-    monkeypatch.setattr(tasks, "CellularAutomaton", lambda family, seed: CellularAutomaton(family, seed, 20))
+    few = {f"ca/{family}": partial(CellularAutomaton, family, graphs_total=20) for family in ("small-world", "voronoi")}
+    monkeypatch.setattr(tasks, "TASKS", few)
     rows = strict(prints("tasks", "--json"))["tasks"]
     assert [row["task"] for row in rows] == ["ca/small-world", "ca/voronoi"]
     for row in rows:
@@ -157,7 +158,7 @@ def test_tasks(prints: Run, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_tasks_with_missing_data_are_listed_with_how_to_get_it(prints: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tasks, "TASKS", {"ca/small-world": "small-world"})
+    monkeypatch.setattr(tasks, "TASKS", {"ca/small-world": partial(CellularAutomaton, "small-world")})
     monkeypatch.setattr(CellularAutomaton, "missing", lambda self: "Buy a ticket.")
     (row,) = strict(prints("tasks", "--json"))["tasks"]
     assert (row["present"], row["graphs"], row["nodes"], row["data"]) == (False, None, None, "Buy a ticket.")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 import time
 import warnings
 from collections.abc import Iterator
@@ -12,9 +14,10 @@ from typing import Any
 
 import lightning as L
 import torch
-from lightning.pytorch.callbacks import Callback, EarlyStopping, ModelCheckpoint, TQDMProgressBar
+from lightning.pytorch.callbacks import Callback, EarlyStopping, ModelCheckpoint
 from lightning.pytorch.loggers import CSVLogger
 from torch.utils.data import DataLoader, IterableDataset
+from tqdm import tqdm
 
 from .episode import Episode, Sampling, sample_episode
 from .errors import UserError
@@ -32,16 +35,18 @@ VALIDATION_NODES = 20_000  # per context rate: enough to choose by, and cheap be
 
 
 class EpisodeStream(IterableDataset[Episode]):
-    """One epoch of training episodes: every graph once, in a new order with new contexts, the same for the same seed."""
+    """One epoch of training episodes: every graph, in a new order with new contexts, the same for the same seed."""
 
     def __init__(self, task: Task, recipe: Recipe, seed: int, epoch: int) -> None:
         self.task, self.recipe, self.seed, self.epoch = task, recipe, seed, epoch
         self.graphs = task.graphs("train")
         mean_nodes = self.graphs.num_nodes / len(self.graphs)
         self.batch = max(1, min(recipe.batch_graphs, int(recipe.batch_nodes / mean_nodes)))
+        self.steps = math.ceil(len(self.graphs) / self.batch)
+        self.rounds = math.ceil(recipe.epoch_steps / self.steps)
 
     def __len__(self) -> int:
-        return -(-len(self.graphs) // self.batch)
+        return self.rounds * self.steps
 
     @property
     def sampling(self) -> Sampling:
@@ -56,7 +61,8 @@ class EpisodeStream(IterableDataset[Episode]):
     def __iter__(self) -> Iterator[Episode]:
         generator = torch.Generator().manual_seed(self.seed * 1_000_003 + self.epoch)
         sampling = self.sampling
-        for index in torch.randperm(len(self.graphs), generator=generator).split(self.batch):
+        orders = (torch.randperm(len(self.graphs), generator=generator) for _ in range(self.rounds))
+        for index in itertools.chain.from_iterable(order.split(self.batch) for order in orders):
             graph = self.graphs.select(index)
             if self.recipe.augment:
                 graph = self.task.augment(graph, generator)
@@ -130,6 +136,27 @@ class Learner(L.LightningModule):
         return {"optimizer": optimiser, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 
 
+class Progress(Callback):
+    """One bar for the whole training, with the time left and the latest scores; nothing where no one is watching."""
+
+    def on_train_start(self, trainer: L.Trainer, learner: L.LightningModule) -> None:
+        total = int(trainer.estimated_stepping_batches)
+        self.bar = tqdm(total=total, initial=trainer.global_step, desc="training", unit="step", disable=None)
+
+    def on_train_batch_end(self, *_: Any) -> None:
+        self.bar.update()
+
+    def on_train_epoch_end(self, trainer: L.Trainer, learner: L.LightningModule) -> None:
+        scores = {
+            name: f"{float(value):.4f}" for name, value in trainer.callback_metrics.items() if name.startswith("val")
+        }
+        self.bar.set_postfix(epoch=f"{trainer.current_epoch + 1}/{trainer.max_epochs}", **scores)
+
+    def teardown(self, trainer: L.Trainer, learner: L.LightningModule, stage: str) -> None:
+        if hasattr(self, "bar"):
+            self.bar.close()
+
+
 @dataclass(frozen=True)
 class Fitted:
     """What ``fit`` returns: the best model, where it lies, and how training went."""
@@ -193,7 +220,7 @@ def fit(
     if plan.patience is not None:
         callbacks.append(EarlyStopping("val_nll", patience=plan.patience))
     if progress:
-        callbacks.append(TQDMProgressBar(refresh_rate=5))
+        callbacks.append(Progress())
     trainer = L.Trainer(
         accelerator="cpu",
         max_epochs=plan.epochs,
@@ -201,7 +228,7 @@ def fit(
         logger=logger,
         gradient_clip_val=plan.clip,
         reload_dataloaders_every_n_epochs=1,
-        enable_progress_bar=progress,
+        enable_progress_bar=False,  # ours
         enable_model_summary=False,
         num_sanity_val_steps=0,
         log_every_n_steps=1_000_000,  # epoch means only

@@ -79,7 +79,8 @@ def paper_row(model: str, task: str) -> Row:
 class Recipe:
     """How a model is trained.
 
-    ``batch_graphs`` graphs per step, fewer where they hold more than ``batch_nodes`` nodes; ``context`` and ``extra`` the
+    ``batch_graphs`` graphs per step, fewer where they hold more than ``batch_nodes`` nodes; an epoch has
+    at least ``epoch_steps`` steps, few graphs being gone through several times, each time with other contexts; ``context`` and ``extra`` the
     sampling ranges (``None``: the task's own; ``extra`` 'all': every labelled node is a target); ``augment``: use
     the symmetries of the task; ``patience`` in epochs.
     """
@@ -95,6 +96,7 @@ class Recipe:
     clip: float | None = 1.0
     batch_graphs: int = 32
     batch_nodes: int = 8000
+    epoch_steps: int = 20
     context: tuple[float, float] | None = None
     log_uniform: bool = True
     all_targets: bool = True
@@ -122,6 +124,7 @@ def recipe(name: str, model: str, task: str) -> Recipe:
             schedule="constant",
             clip=None,
             log_uniform=False,
+            epoch_steps=1,
             all_targets=False,
             augment=False,
         )
