@@ -23,6 +23,7 @@ for model in $models; do
         task=ca/$family
         folder=runs/ca-$family-$model
         mkdir -p "$results/$family"
+        [ ! -s "$results/$family/$model.json" ] || continue
         case $model in
         baselines)
             for baseline in mode state-mode rule-table rule-posterior; do
