@@ -130,7 +130,7 @@ def test_the_console_script() -> None:
     script = Path(sys.executable).with_name("mpnp")
     whole = subprocess.run([script, "--help"], capture_output=True, text=True, timeout=120)
     assert whole.returncode == 0 and not whole.stderr
-    assert all(name in whole.stdout for name in ("demo", "tasks", "train", "evaluate", "predict"))
+    assert all(name in whole.stdout for name in ("demo", "tasks", "data", "train", "evaluate", "predict"))
     environment = {**os.environ, "HF_HUB_OFFLINE": "1"}
     wrong = subprocess.run([script, "predict", "/no/model", "x"], capture_output=True, text=True, env=environment)
     assert wrong.returncode == 2 and not wrong.stdout
@@ -138,7 +138,7 @@ def test_the_console_script() -> None:
 
 
 def test_help_of_every_command(capsys: pytest.CaptureFixture[str]) -> None:
-    for name in ("demo", "tasks", "train", "evaluate", "predict"):
+    for name in ("demo", "tasks", "data", "train", "evaluate", "predict"):
         with pytest.raises(SystemExit) as end:
             main([name, "--help"])
         assert end.value.code == 0
@@ -466,3 +466,26 @@ def test_a_disk_that_refuses(place: Place, refuses: Run, monkeypatch: pytest.Mon
     assert "Permission denied" in refuses("train", place.pt, "--out", place.new)
     assert "Permission denied" in refuses("predict", place.model, place.csv, "--out", place.folder / "out.csv")
     assert not (place.new / "run.json").exists() and not list(place.folder.glob("*out.csv*"))
+
+
+def test_data_without_a_source_tells_what_to_get(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["data", "prepare", "ppisp"])
+    assert end.value.code == 2
+    said = capsys.readouterr().err
+    assert said.startswith("mpnp: --from is missing.\n")
+    assert "GraphPPIS/Feature" in said
+
+
+def test_data_is_prepared_from_a_folder(prints: Run, tmp_path: Path) -> None:
+    upstream = tmp_path / "upstream"
+    splits = upstream / "train_test_split"
+    splits.mkdir(parents=True)
+    (upstream / "02773838").mkdir()
+    for split in ("train", "val", "test"):
+        (splits / f"shuffled_{split}_file_list.json").write_text(f'["shape_data/02773838/{split}"]')
+        rows = "".join(f"0.{i} 0.{i} 0.1 0 0 1 {4 + i % 2}.0\n" for i in range(5))
+        (upstream / "02773838" / f"{split}.txt").write_text(rows)
+    said = prints("data", "prepare", "shapenet", "--from", upstream, "--out", tmp_path / "out")
+    assert said == f"1 file(s) written to {tmp_path / 'out' / 'shapenet'}.\n"
+    assert (tmp_path / "out" / "shapenet" / "02773838.npz").is_file()

@@ -1,4 +1,4 @@
-"""The command line: ``mpnp demo | tasks | train | evaluate | predict``."""
+"""The command line: ``mpnp demo | tasks | data | train | evaluate | predict``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 from jsonargparse import ArgumentParser, Namespace
 
@@ -21,8 +21,6 @@ Command = Callable[[Namespace], None]
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point of the ``mpnp`` console script; exits with status 2 on a user's error."""
-    for name in ("lightning.pytorch", "lightning.fabric"):
-        logging.getLogger(name).setLevel(logging.ERROR)
     warnings.filterwarnings("ignore")
     try:
         options = _parser().parse_args(_config_first(sys.argv[1:] if arguments is None else arguments))
@@ -125,12 +123,19 @@ def _parser() -> ArgumentParser:
     predict.add_argument("--out", type=str, default="predictions.csv")
     predict.add_argument("--samples", type=int, default=16, help="latent samples")
     predict.add_argument("--seed", type=int, default=0)
+
+    data = command("data", "prepare published data that has no stable download from a local copy")
+    data.add_argument("action", type=Literal["prepare"], help="prepare")
+    data.add_argument("name", type=Literal["shapenet", "ppisp"], help="shapenet or ppisp")
+    data.add_argument("--from", type=str, default=None, dest="source", help="folder of the upstream copy")
+    data.add_argument("--out", type=str, default=None, help="data folder (default: $MPNP_DATA, else the cache)")
     return parser
 
 
 def _demo(options: Namespace) -> None:
     from .demo import run
 
+    _quiet()
     _at_least(options, epochs=1)
     run(Path(options.out), options.epochs)
 
@@ -152,6 +157,7 @@ def _train(options: Namespace) -> None:
     from .tasks import get_task
     from .training import fit
 
+    _quiet()
     _at_least(options, epochs=1, threads=1, seed=0)
     task = get_task(options.task)
     out = (
@@ -239,13 +245,32 @@ def _predict(options: Namespace) -> None:
     print(summary)
 
 
+def _data(options: Namespace) -> None:
+    from .tasks.prepare import PREPARERS, instructions
+    from .tasks.sources import data_root
+
+    if options.source is None:
+        print(f"mpnp: --from is missing.\n{instructions(options.name)}", file=sys.stderr)
+        sys.exit(2)
+    written = PREPARERS[options.name](Path(options.source), Path(options.out) if options.out else data_root())
+    files = written if isinstance(written, list) else [written]
+    print(f"{len(files)} file(s) written to {files[0].parent}.")
+
+
 COMMANDS: dict[str, Command] = {
+    "data": _data,
     "demo": _demo,
     "tasks": _tasks,
     "train": _train,
     "evaluate": _evaluate,
     "predict": _predict,
 }
+
+
+def _quiet() -> None:
+    """Keep Lightning's notes on hardware and hints out of the way; it sets its own level when imported, so afterwards."""
+    for name in ("lightning.pytorch", "lightning.fabric"):
+        logging.getLogger(name).setLevel(logging.ERROR)
 
 
 def _at_least(options: Namespace, **lowest: int) -> None:
