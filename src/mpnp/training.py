@@ -23,7 +23,7 @@ from .episode import Episode, Sampling, sample_episode
 from .errors import UserError
 from .files import replacing, write_json
 from .models import presets
-from .models.base import LatentModel
+from .models.base import LatentModel, ModelConfig
 from .models.presets import Recipe
 from .models.pretrained import save
 from .objectives import OBJECTIVES, latent_health
@@ -189,21 +189,8 @@ def fit(
     plan, configuration = presets.recipe(recipe, model, task.name), presets.config(model, task, recipe)
     given = {**(options or {}), **({} if epochs is None else {"epochs": epochs})}
     plan, configuration = with_options(plan, configuration, given)
-    # What can be wrong with data or options is found out before the folder is touched.
     L.seed_everything(seed, verbose=False)
-    try:
-        network = presets.build(configuration)
-        episode = next(iter(EpisodeStream(task, replace(plan, batch_graphs=1), seed, 0)))
-        if options:
-            with torch.no_grad():
-                OBJECTIVES[plan.objective](network, episode, plan.samples)
-                latent_health(network, episode)
-    except UserError:
-        raise
-    except Exception as error:
-        if not options:
-            raise
-        raise UserError(f"No '{model}' works with the given options: {error}.") from error
+    network = _tried_out(configuration, plan, task, seed, bool(options))
 
     run = {"task": task.name, "seed": seed, "recipe": asdict(plan), "model": asdict(configuration)}
     checkpoint = _prepare(out, run, resume)
@@ -212,27 +199,7 @@ def fit(
     if task.standardise:
         network.standardise_by(task.graphs("train").x)
     learner = Learner(network, task, plan, seed)
-    best = ModelCheckpoint(out / "checkpoints", "best", "val_nll", enable_version_counter=False)
-    # Not ``save_last``, which writes only when the best is written too.
-    last = ModelCheckpoint(out / "checkpoints", "last", enable_version_counter=False)
-    callbacks: list[Callback] = [best, last]
-    logger = CSVLogger(out, name="", version="log")
-    if plan.patience is not None:
-        callbacks.append(EarlyStopping("val_nll", patience=plan.patience))
-    if progress:
-        callbacks.append(Progress())
-    trainer = L.Trainer(
-        accelerator="cpu",
-        max_epochs=plan.epochs,
-        callbacks=callbacks,
-        logger=logger,
-        gradient_clip_val=plan.clip,
-        reload_dataloaders_every_n_epochs=1,
-        enable_progress_bar=False,  # ours
-        enable_model_summary=False,
-        num_sanity_val_steps=0,
-        log_every_n_steps=1_000_000,  # epoch means only
-    )
+    trainer, best = _trainer(out, plan, progress)
     interrupted = False
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*does not have many workers.*")
@@ -241,7 +208,7 @@ def fit(
         )
         warnings.filterwarnings("ignore", message=".*exists and is not empty.*|.*smaller than the logging interval.*")
         if checkpoint is not None:
-            _keep_log(logger)
+            _keep_log(trainer.logger)
         try:
             trainer.fit(learner, ckpt_path=checkpoint, weights_only=True)
         except SystemExit:  # how Lightning ends after Ctrl-C, with the last epoch's checkpoint in place
@@ -262,8 +229,51 @@ def fit(
     return Fitted(network, out, metrics)
 
 
-def _keep_log(logger: CSVLogger) -> None:
-    """Let ``logger`` append to the log of the run's first part, which it would delete."""
+def _tried_out(configuration: ModelConfig, plan: Recipe, task: Task, seed: int, changed: bool) -> LatentModel:
+    """A fresh network; what can be wrong with data or ``changed`` options is found out before any folder is touched."""
+    try:
+        network = presets.build(configuration)
+        episode = next(iter(EpisodeStream(task, replace(plan, batch_graphs=1), seed, 0)))
+        if changed:
+            with torch.no_grad():
+                OBJECTIVES[plan.objective](network, episode, plan.samples)
+                latent_health(network, episode)
+    except UserError:
+        raise
+    except Exception as error:
+        if not changed:
+            raise
+        raise UserError(f"No '{configuration.name}' works with the given options: {error}.") from error
+    return network
+
+
+def _trainer(out: Path, plan: Recipe, progress: bool) -> tuple[L.Trainer, ModelCheckpoint]:
+    """Lightning's trainer, and its checkpoint of the best epoch."""
+    best = ModelCheckpoint(out / "checkpoints", "best", "val_nll", enable_version_counter=False)
+    # Not ``save_last``, which writes only when the best is written too.
+    last = ModelCheckpoint(out / "checkpoints", "last", enable_version_counter=False)
+    callbacks: list[Callback] = [best, last]
+    if plan.patience is not None:
+        callbacks.append(EarlyStopping("val_nll", patience=plan.patience))
+    if progress:
+        callbacks.append(Progress())
+    trainer = L.Trainer(
+        accelerator="cpu",
+        max_epochs=plan.epochs,
+        callbacks=callbacks,
+        logger=CSVLogger(out, name="", version="log"),
+        gradient_clip_val=plan.clip,
+        reload_dataloaders_every_n_epochs=1,
+        enable_progress_bar=False,  # ours
+        enable_model_summary=False,
+        num_sanity_val_steps=0,
+        log_every_n_steps=1_000_000,  # epoch means only
+    )
+    return trainer, best
+
+
+def _keep_log(logger: Any) -> None:
+    """Let the CSV ``logger`` append to the log of the run's first part, which it would delete."""
     file = Path(logger.log_dir) / "metrics.csv"
     if file.exists():
         earlier = file.read_text()
