@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import torch
+
+# Real data beside the repository, if it is there; tests that need it look for it when they are collected.
+if (SHARED := Path(__file__).parents[2] / "shared" / "data").is_dir():
+    os.environ.setdefault("MPNP_DATA", str(SHARED))
 
 
 @pytest.fixture(scope="session", autouse=True)
