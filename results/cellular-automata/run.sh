@@ -43,3 +43,4 @@ for model in $models; do
     done
 done
 .venv/bin/python "$results/table.py"
+.venv/bin/python "$results/figures.py"

@@ -108,4 +108,5 @@ def main() -> None:
     print("\n".join(compact()))
 
 
-main()
+if __name__ == "__main__":
+    main()
