@@ -148,9 +148,8 @@ DEFAULT_CHANGES: tuple[tuple[str, str, dict[str, object]], ...] = (
     # One vector z has to carry the whole rule: more and smaller steps, dense contexts as often as sparse ones.
     ("ca/*", "mpnp*", ONE_LATENT),
     ("ca/*", "r-mpnp", ONE_LATENT),
-    ("ca/*", "np*", ONE_LATENT | {"epochs": 15}),
+    ("ca/*", "np*", ONE_LATENT | {"epochs": 40}),
     ("ca/life-like", "*", {"epochs": 8, "batch_nodes": 16_000}),
-    ("ca/life-like", "np*", {"epochs": 3}),
 )
 
 
