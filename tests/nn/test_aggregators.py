@@ -84,3 +84,13 @@ def test_stand_ins_learn_where_something_is_absent(reduction: str, by_class: boo
     assert module.absent.grad[:, 0].tolist() == ([2, 2, 2] if by_class else [1])
     assert (r.grad[LABEL < 0] == 0).all()
     assert r.grad.sum() == WIDTH * (4 - 1 if by_class else 3 - 1)  # one for every group that is not absent
+
+
+def test_a_class_may_keep_its_share_of_the_context() -> None:
+    """Three context nodes of class 0, one of class 1: their means weigh 3/4 and 1/4, and the absent class 2 its stand-in."""
+    r = torch.tensor([[3.0], [6.0], [9.0], [8.0], [100.0]])
+    label = torch.eye(3)[[0, 0, 0, 1, 1]] * torch.tensor([[1.0], [1.0], [1.0], [1.0], [0.0]])
+    module = Aggregator(1, 3, by_class=True, keep_share=True)
+    module.absent.data.fill_(-5.0)
+    summary = module(r, label, torch.zeros(5, dtype=torch.long), 1)
+    torch.testing.assert_close(summary, torch.tensor([[6.0 * 3 / 4, 8.0 / 4, -5.0]]))

@@ -17,13 +17,17 @@ from .base import LatentModel, ModelConfig, Reading
 
 @dataclass
 class NeuralProcessConfig(ModelConfig):
-    """``encoder`` and ``decoder`` in the words of :mod:`mpnp.nn.backbones`; 'join' marks where labels and z come in."""
+    """``encoder`` and ``decoder`` in the words of :mod:`mpnp.nn.backbones`; 'join' marks where labels and z come in.
+
+    ``by_class``, ``keep_share``, ``reduction``: how the context is summarised (:class:`mpnp.nn.aggregators.Aggregator`).
+    """
 
     encoder: tuple[str, ...] = ("join", "linear:64", "mp:64", "mp:64", "out:128")
     decoder: tuple[str, ...] = ("join", "linear:64", "mp:64", "mp:64", "linear:64")
     r_width: int = 128
     z_width: int = 256
     by_class: bool = False
+    keep_share: bool = False
     reduction: Literal["mean", "max"] = "mean"
     messages: Literal["sum", "mean"] = "sum"
     norm: bool = False
@@ -48,7 +52,9 @@ class NeuralProcess(LatentModel):
         options = {"norm": config.norm, "mean": config.messages == "mean", "relations": config.relations}
         classes = config.num_classes
         self.encoder = Stack(config.num_features, config.encoder, classes, **options)  # type: ignore[arg-type]
-        self.aggregator = Aggregator(self.encoder.out_width, classes, config.by_class, config.reduction)
+        self.aggregator = Aggregator(
+            self.encoder.out_width, classes, config.by_class, config.reduction, config.keep_share
+        )
         self.latent_head = LatentHead(self.aggregator.out_width, config.r_width, config.z_width)
         self.decoder = Stack(config.num_features, config.decoder, config.z_width, **options)  # type: ignore[arg-type]
         self.head = nn.Linear(self.decoder.out_width, self.likelihood.outputs(classes))

@@ -191,6 +191,8 @@ def config(model: str, task: Task, recipe_name: str = "default") -> ModelConfig:
         r_width=row.r,
         z_width=row.z or 64 * task.num_classes,
         by_class=model.endswith("-c"),
+        # The paper's formula, but that ours gives each class of a message passing model its own mean.
+        keep_share=model.endswith("-c") and not (ours and model == "mpnp-c"),
         likelihood="categorical" if ours else "gaussian",
         norm=ours,
         messages="mean" if ours else "sum",

@@ -30,14 +30,19 @@ class Aggregator(nn.Module):
 
     .. math:: r = a(\{r_i\}) \quad\text{or}\quad r = \big\Vert_{c} \, a(\{r_i : y_i = c\})
 
+    ``keep_share``: a class's mean is taken over the whole context, nodes of other classes counting 0, which is the paper's
+    formula to the letter and tells how common the class is; without it, over the class's own nodes.
+
     A group without context nodes (an empty context, a class that does not occur) has a learned stand-in.
 
     Shapes: ``r`` [N, width], ``label`` [N, C] one-hot with zero rows outside the context, ``batch`` [N] → [B, out_width].
     """
 
-    def __init__(self, width: int, classes: int, by_class: bool = False, reduction: str = "mean") -> None:
+    def __init__(
+        self, width: int, classes: int, by_class: bool = False, reduction: str = "mean", keep_share: bool = False
+    ) -> None:
         super().__init__()
-        self.by_class, self.classes, self.reduction = by_class, classes, reduction
+        self.by_class, self.classes, self.reduction, self.keep_share = by_class, classes, reduction, keep_share
         self.out_width = width * classes if by_class else width
         self.absent = nn.Parameter(torch.zeros(classes if by_class else 1, width))
 
@@ -47,6 +52,9 @@ class Aggregator(nn.Module):
         if self.by_class:
             group, per_graph = group * self.classes + label[rows].argmax(-1), self.classes
         summary = REDUCTIONS[self.reduction](r[rows], group, graphs * per_graph)
-        filled = torch.bincount(group, minlength=graphs * per_graph) > 0
+        count = torch.bincount(group, minlength=graphs * per_graph)
+        if self.keep_share and self.reduction == "mean":
+            size = count.view(graphs, per_graph).to(summary)
+            summary = summary * (size / size.sum(1, keepdim=True).clamp(min=1)).view(-1, 1)
         stand_in = self.absent.repeat(graphs, 1)
-        return torch.where(filled.unsqueeze(-1), summary, stand_in).view(graphs, -1)
+        return torch.where(count.unsqueeze(-1) > 0, summary, stand_in).view(graphs, -1)
