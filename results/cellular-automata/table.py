@@ -1,4 +1,4 @@
-"""Write README.md beside this file from the JSON files around it: ours beside the paper's."""
+"""Write README.md beside this file, and the table on the front page, from the JSON files around: ours beside the paper's."""
 
 import json
 from pathlib import Path
@@ -111,7 +111,12 @@ def main() -> None:
             picture = f"![accuracy over context rates]({family}/accuracy.png)"
             text += ["", f"## ca/{family}", "", picture, "", header, "|---|---|---|---|---|---|---|---|", *rows(family)]
     (HERE / "README.md").write_text("\n".join(text) + "\n")
-    print("\n".join(compact()))
+    front = HERE.parents[1] / "README.md"
+    before, _, rest = front.read_text().partition("<!-- results:begin")
+    begin, _, rest = rest.partition("\n")
+    _, _, after = rest.partition("<!-- results:end -->")
+    table = "\n".join(compact())
+    front.write_text(f"{before}<!-- results:begin{begin}\n{table}\n<!-- results:end -->{after}")
 
 
 if __name__ == "__main__":
