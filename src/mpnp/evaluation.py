@@ -74,7 +74,12 @@ def evaluate(
     """
     table: dict[str, dict[str, float]] = {}
     chosen = [str(rate) for rate in (rates if rates is not None else task.rates)]
-    work = tqdm(total=len(chosen) * draws, desc=f"{predictor.name} on {task.name}", disable=not progress, leave=False)
+    work = tqdm(
+        total=len(chosen) * draws,
+        desc=f"{predictor.name} on {task.name}",
+        disable=None if progress else True,
+        leave=False,
+    )
     for written in chosen:
         rate = parse_rate(written)
         results = []
