@@ -259,6 +259,7 @@ def _trainer(out: Path, plan: Recipe, progress: bool) -> tuple[L.Trainer, ModelC
         callbacks.append(Progress())
     trainer = L.Trainer(
         accelerator="cpu",
+        deterministic="warn",  # else threads add up gradients of gathered rows in any order
         max_epochs=plan.epochs,
         callbacks=callbacks,
         logger=CSVLogger(out, name="", version="log"),

@@ -11,7 +11,6 @@ import torch
 from numpy.typing import NDArray
 from scipy import sparse
 
-from mpnp.episode import Sampling
 from mpnp.errors import UserError
 from mpnp.evaluation import episodes
 from mpnp.graphs import GraphSet, plain_edges
@@ -114,7 +113,7 @@ def test_every_task_offers_what_it_says(name: str, data: Path) -> None:
     ways = int(kind.rpartition("-")[2])
     assert (task.num_classes, task.num_features) == (ways, 4 if family == "cora" else 1)
     assert task.arbitrary
-    assert task.paper_sampling == Sampling((0.1, 0.5), (0.1, 0.5), arbitrary=True)
+    assert (task.context, task.extra, task.arbitrary) == ((0.1, 0.5), (0.1, 0.5), True)
     assert (0.3 in task.rates) is (not task.few_shot)
     assert task.missing() is None
     for split in SPLITS:

@@ -10,7 +10,6 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from mpnp.episode import Sampling
 from mpnp.errors import UserError
 from mpnp.evaluation import episodes
 from mpnp.graphs import GraphSet, plain_edges
@@ -137,7 +136,7 @@ def test_the_tables_are_the_papers() -> None:
         mixed = "mixed" in name
         assert task.num_classes == (int(name[-1]) if mixed else CATEGORIES[name[9:]].parts)
         assert all(CATEGORIES[category].parts == task.num_classes for category in task.categories)
-        assert task.paper_sampling == Sampling((0.05, 0.25), (0.05, 0.25), arbitrary=mixed)
+        assert (task.context, task.extra, task.arbitrary) == ((0.05, 0.25), (0.05, 0.25), mixed)
         assert (0.3 in task.rates) is not mixed
     for wrong in ("shapenet/rockte", "shapenet/mixed-6"):
         with pytest.raises(UserError, match=r"shapenet/(rocket|mixed-4)"):

@@ -31,6 +31,7 @@ class ModelConfig:
     task: str = ""
     class_names: list[str] = field(default_factory=list)
     likelihood: Literal["categorical", "gaussian"] = "categorical"
+    kind: str = ""
 
 
 @dataclass

@@ -142,7 +142,7 @@ ONE_LATENT: dict[str, object] = {
     "weight_decay": 0.1,
     "epochs": 80,
 }
-# What our default recipe does differently where, each line on top of those before it; chosen on validation data.
+# What our default recipe does differently where, each line on top of those before it.
 DEFAULT_CHANGES: tuple[tuple[str, str, dict[str, object]], ...] = (
     ("ca/*", "*", {"context": (0.05, 0.9), "epochs": 40}),
     # One vector z has to carry the whole rule: more and smaller steps, dense contexts as often as sparse ones.
@@ -220,12 +220,7 @@ def _automaton_stacks(model: str, row: Row) -> tuple[tuple[str, ...], tuple[str,
 
 def build(configuration: ModelConfig) -> LatentModel:
     """A fresh model of a configuration."""
-    if isinstance(configuration, AmpnpConfig):
-        return AttentiveMPNP(configuration)
-    if isinstance(configuration, GraphNetworkConfig):
-        return GraphNetwork(configuration)
-    assert isinstance(configuration, NeuralProcessConfig)
-    return NeuralProcess(configuration)
+    return KINDS[configuration.kind](configuration)
 
 
 KINDS: dict[str, type[LatentModel]] = {"ampnp": AttentiveMPNP, "neural-process": NeuralProcess, "gnn": GraphNetwork}

@@ -11,7 +11,6 @@ from typing import ClassVar, Literal
 import torch
 from torch_geometric.data import Data
 
-from ..episode import Sampling
 from ..graphs import GraphSet
 
 Split = Literal["train", "val", "test"]
@@ -70,10 +69,6 @@ class Task(ABC):
     def augment(self, graph: Data, generator: torch.Generator) -> Data:
         """A training batch turned by symmetries of the task: another draw that is as likely as the one given."""
         return graph
-
-    @property
-    def paper_sampling(self) -> Sampling:
-        return Sampling(self.context, self.extra, arbitrary=self.arbitrary)
 
     def missing(self) -> str | None:
         """``None`` if the data is present, else one sentence on how to get it."""
