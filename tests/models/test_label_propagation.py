@@ -31,6 +31,21 @@ def test_the_shares_are_those_of_pyg() -> None:
     torch.testing.assert_close(got, mass / mass.sum(1, keepdim=True), rtol=0, atol=1e-3)
 
 
+def test_what_arrives_is_what_pyg_gathers_edge_by_edge() -> None:
+    def graph(nodes: int, *edges: tuple[int, int]) -> Data:
+        index = torch.tensor(edges, dtype=torch.long).reshape(-1, 2).T
+        return Data(x=torch.ones(nodes, 1), edge_index=index, y=torch.arange(nodes) % 3)
+
+    undirected = graph(5, (0, 1), (1, 0), (1, 2), (2, 1), (3, 1), (1, 3))  # node 4 is isolated
+    directed = graph(6, (0, 1), (1, 2), (2, 0), (3, 1), (0, 4), (0, 4), (5, 5))  # a source, a sink twice, a loop
+    for graphs in ([undirected, undirected], [directed], [undirected, directed, graph(2)], [graph(3)]):
+        episode = Episode.from_graphs(graphs, torch.arange(sum(g.num_nodes for g in graphs)) % 4 != 1)
+        edges = plain_edges(episode.graph.edge_index)
+        for steps in (1, 2, 100):
+            expected: Tensor = Propagation(steps, 0.9)(episode.shown(), edges, post_step=lambda flow: flow)
+            torch.testing.assert_close(LabelPropagation(steps).spread(episode), expected, rtol=0, atol=1e-6)
+
+
 def test_it_has_converged() -> None:
     episode = path([0, 1, 0, 2, 1] * 4, [True, False, False, True, False] * 4)
     more = LabelPropagation(steps=400).predict(episode).probabilities

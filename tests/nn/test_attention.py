@@ -57,6 +57,12 @@ def plain(module: ClassAttention, query: Tensor, key: Tensor, label: Tensor, que
     return torch.stack(rows)
 
 
+@pytest.fixture(params=["one pass", "two passes"], autouse=True)
+def passes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything here holds for few classes, read out in one pass, and for many, read out in two."""
+    monkeypatch.setattr("mpnp.nn.attention.JOINT_WIDTH", 1000 if request.param == "one pass" else 0)
+
+
 @pytest.mark.parametrize("buckets", [1, 2, 4, 100])
 def test_forward_and_gradient_are_those_of_loops(buckets: int) -> None:
     module = attention(buckets)

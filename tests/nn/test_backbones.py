@@ -204,7 +204,11 @@ def test_some_rows_are_those_of_the_whole(words: tuple[str, ...], per_graph: boo
     whole = stack(h, neighbours, joined, graph_of)
     for rows in ([1, 2, 7, 11], [8], []):
         chosen = torch.tensor(rows, dtype=torch.long)
-        torch.testing.assert_close(stack(h, neighbours, joined, graph_of, chosen), whole[chosen])
+        torch.testing.assert_close(stack(h, neighbours, joined, graph_of, rows=chosen), whole[chosen])
+        if not per_graph:
+            pairs = torch.cat([chosen * 4 + 1, chosen * 4 + 3])
+            some = stack(h, neighbours, joined, pairs=pairs).squeeze(1)
+            torch.testing.assert_close(some, whole.flatten(0, 1)[pairs])
 
 
 def test_mean_reaches_every_message_passing_layer() -> None:

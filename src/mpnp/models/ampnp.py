@@ -155,7 +155,7 @@ class AttentiveMPNP(LatentModel):
         for p in range(shown.size(1)):
             rows = shown[:, p].sum(-1).nonzero().squeeze(1)
             groups = ContextGroups(episode.batch[rows], shown[rows, p])
-            r = groups.mean(self.summarise(reading.nodes[rows]), size[0])
+            r = groups.mean(self.summarise(reading.nodes.index_select(0, rows)), size[0])
             r_all = r.mean(1, keepdim=True).expand_as(r)
             sets.append(self.latent_head(torch.cat([r, r_all, groups.counts(size[0])], -1)))
         return Normal(
@@ -166,7 +166,7 @@ class AttentiveMPNP(LatentModel):
         g = self._weigh_evidence(reading, query)
         base = self.conclude(g).unsqueeze(1)  # [Q, 1, C, h]
         if z.size(-1):
-            base = base + self.from_z(z)[reading.episode.batch[query]]
+            base = base + self.from_z(z).index_select(0, reading.episode.batch[query])
         return self.logit(base.relu()).squeeze(-1)
 
     def _weigh_evidence(self, reading: Reading, query: Tensor) -> Tensor:
@@ -178,7 +178,9 @@ class AttentiveMPNP(LatentModel):
         shown = episode.shown()
         rows = shown.sum(-1).nonzero().squeeze(1)  # a context node without a label shows nothing
         groups = ContextGroups(episode.batch[rows], shown[rows])
-        node, context = reading.nodes[query], reading.nodes[rows]
+        # index_select: its backward pass is several times faster than that of [] indexing.
+        node = reading.nodes.index_select(0, query) if query.numel() < episode.num_nodes else reading.nodes
+        context, graph_of = reading.nodes.index_select(0, rows), episode.batch[query]
 
         per_class = self.from_counts(groups.counts(graphs))  # [B, C, h]
         match = None
@@ -187,11 +189,11 @@ class AttentiveMPNP(LatentModel):
             p = torch.where(filled, groups.mean(self.prototype(context), graphs), self.absent)
             per_class = per_class + self.from_prototype(p)
             match = F.normalize(p, dim=-1) * config.width**0.5
-        g = self.from_node(node).unsqueeze(1) + per_class[episode.batch[query]]
+        g = self.from_node(node).unsqueeze(1) + per_class.index_select(0, graph_of)
         if match is not None:
-            g = g + self.from_match(F.normalize(node, dim=-1).unsqueeze(1) * match[episode.batch[query]])
+            g = g + self.from_match(F.normalize(node, dim=-1).unsqueeze(1) * match.index_select(0, graph_of))
         if config.attention:
-            queries = torch.bincount(episode.batch[query], minlength=graphs)
+            queries = torch.bincount(graph_of, minlength=graphs)
             keys = torch.bincount(episode.batch[rows], minlength=graphs)
             g = g + self.from_votes(self.attend(node, context, shown[rows], queries, keys))
         if config.local and config.edges:
@@ -205,7 +207,7 @@ class AttentiveMPNP(LatentModel):
         g = self.weigh_norm(self.weigh(g) + self.compare(g.mean(1, keepdim=True))).relu()
         for step in self.refine:
             g = step(g, reading.neighbours)
-        return g[chosen] if len(self.refine) else g
+        return g.index_select(0, chosen) if len(self.refine) else g
 
 
 class ContextGroups:

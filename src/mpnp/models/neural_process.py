@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Literal
 
-import torch
 import torch.nn as nn
 from torch import Tensor
 from torch.distributions import Normal
@@ -63,13 +62,13 @@ class NeuralProcess(LatentModel):
         return x
 
     def latent(self, reading: Reading, shown: Tensor) -> Normal:
-        episode = reading.episode
-        rows = shown.sum((1, 2)).nonzero().squeeze(1)
-        r = self.encoder(reading.nodes, reading.neighbours, shown, rows=rows)
-        batch, label = episode.batch[rows], shown[rows]
-        sets = [self.aggregator(r[:, p], label[:, p], batch, episode.num_graphs) for p in range(shown.size(1))]
-        return self.latent_head(torch.stack(sets, 1))
+        episode, sets = reading.episode, shown.size(1)
+        pairs = shown.sum(-1).flatten().nonzero().squeeze(1)  # (node, label set) where a label is shown
+        r = self.encoder(reading.nodes, reading.neighbours, shown, pairs=pairs).squeeze(1)
+        group = episode.batch[pairs // sets] * sets + pairs % sets
+        summary = self.aggregator(r, shown.flatten(0, 1)[pairs], group, episode.num_graphs * sets)
+        return self.latent_head(summary.view(episode.num_graphs, sets, -1))
 
     def decode(self, reading: Reading, z: Tensor, query: Tensor) -> Tensor:
-        out = self.decoder(reading.nodes, reading.neighbours, z, reading.episode.batch, query)
+        out = self.decoder(reading.nodes, reading.neighbours, z, reading.episode.batch, rows=query)
         return self.head(out)

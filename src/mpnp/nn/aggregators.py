@@ -48,10 +48,12 @@ class Aggregator(nn.Module):
 
     def forward(self, r: Tensor, label: Tensor, batch: Tensor, graphs: int) -> Tensor:
         rows = label.sum(-1).nonzero().squeeze(1)
-        group, per_graph = batch[rows], 1
+        if rows.numel() < batch.numel():
+            r, label, batch = r.index_select(0, rows), label[rows], batch[rows]
+        group, per_graph = batch, 1
         if self.by_class:
-            group, per_graph = group * self.classes + label[rows].argmax(-1), self.classes
-        summary = REDUCTIONS[self.reduction](r[rows], group, graphs * per_graph)
+            group, per_graph = group * self.classes + label.argmax(-1), self.classes
+        summary = REDUCTIONS[self.reduction](r, group, graphs * per_graph)
         count = torch.bincount(group, minlength=graphs * per_graph)
         if self.keep_share and self.reduction == "mean":
             size = count.view(graphs, per_graph).to(summary)

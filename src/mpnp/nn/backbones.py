@@ -16,7 +16,7 @@ Linear(64), ReLU, MP(64), ReLU, Linear(128). The words:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 import torch.nn as nn
@@ -24,20 +24,27 @@ from torch import Tensor
 
 from .neighbours import Neighbours
 
+Take = Callable[[Tensor], Tensor]
+
+
+def everything(h: Tensor) -> Tensor:
+    return h
+
 
 class Dense(nn.Linear):
     """A linear layer that, like the others here, is handed the neighbourhoods and leaves them alone."""
 
-    def forward(self, h: Tensor, neighbours: Neighbours | None = None) -> Tensor:
-        return super().forward(h)
+    def forward(self, h: Tensor, neighbours: Neighbours | None = None, take: Take = everything) -> Tensor:
+        return super().forward(take(h))
 
 
 class MessagePassing(nn.Module):
     r"""The paper's message passing before its ReLU: :math:`W_{skip} h_i + \square_j W_{MP} h_j`, □ sum or mean.
 
-    With a sum it is PyG's ``GraphConv(aggr="add")``; here every trailing dimension goes through one sparse product.
+    With a sum it is PyG's ``GraphConv(aggr="add")``; here every trailing dimension goes through one sparse product, and
+    the dense products run only on the rows that ``take`` picks, after their neighbours have been summed.
 
-    Shapes: [N, …, in] → [N, …, out].
+    Shapes: [N, …, in] → [N, …, out], or what ``take`` makes of N.
     """
 
     def __init__(self, in_width: int, out_width: int, bias: bool = True, mean: bool = False) -> None:
@@ -46,11 +53,11 @@ class MessagePassing(nn.Module):
         self.skip = nn.Linear(in_width, out_width, bias=bias)
         self.message = nn.Linear(in_width, out_width, bias=False)
 
-    def forward(self, h: Tensor, neighbours: Neighbours) -> Tensor:
+    def forward(self, h: Tensor, neighbours: Neighbours, take: Take = everything) -> Tensor:
         # The neighbour sum runs on whichever side of W_MP is narrower.
         if self.message.in_features <= self.message.out_features:
-            return self.skip(h) + self.message(self._gather(h, neighbours))
-        return self.skip(h) + self._gather(self.message(h), neighbours)
+            return self.skip(take(h)) + self.message(take(self._gather(h, neighbours)))
+        return self.skip(take(h)) + take(self._gather(self.message(h), neighbours))
 
     def _gather(self, h: Tensor, neighbours: Neighbours) -> Tensor:
         return neighbours.mean(h) if self.mean else neighbours.sum(h)
@@ -67,10 +74,10 @@ class Relational(nn.Module):
         self.skip = nn.Linear(in_width, out_width, bias=bias)
         self.message = nn.ModuleList(nn.Linear(in_width, out_width, bias=False) for _ in range(relations))
 
-    def forward(self, h: Tensor, neighbours: Neighbours) -> Tensor:
-        out: Tensor = self.skip(h)
+    def forward(self, h: Tensor, neighbours: Neighbours, take: Take = everything) -> Tensor:
+        out: Tensor = self.skip(take(h))
         for weight, relation in zip(self.message, neighbours.relations, strict=False):
-            out = out + weight(relation.mean(h))
+            out = out + weight(take(relation.mean(h)))
         return out
 
 
@@ -85,8 +92,8 @@ class Convolution(nn.Module):
         self.skip = nn.Linear(in_width, out_width, bias=bias)
         self.message = nn.Linear(in_width, out_width, bias=False)
 
-    def forward(self, h: Tensor, neighbours: Neighbours) -> Tensor:
-        return self.skip(h) + self.message(neighbours.normalised_with_self(h))
+    def forward(self, h: Tensor, neighbours: Neighbours, take: Take = everything) -> Tensor:
+        return self.skip(take(h)) + self.message(take(neighbours.normalised_with_self(h)))
 
 
 class Maxout(nn.Module):
@@ -96,8 +103,8 @@ class Maxout(nn.Module):
         super().__init__()
         self.pieces = nn.Linear(in_width, 2 * out_width, bias=bias)
 
-    def forward(self, h: Tensor, neighbours: Neighbours | None = None) -> Tensor:
-        first, second = self.pieces(h).chunk(2, -1)
+    def forward(self, h: Tensor, neighbours: Neighbours | None = None, take: Take = everything) -> Tensor:
+        first, second = self.pieces(take(h)).chunk(2, -1)
         return torch.maximum(first, second)
 
 
@@ -106,9 +113,11 @@ class Stack(nn.Module):
 
     A layer on a concatenation W [h ‖ j] is computed as W_h h + W_j j, so that what does not depend on j is computed once
     for all P versions of it, and a per-graph j is projected per graph instead of per node. ``rows`` [Q] limits the result
-    to some nodes; layers after the last message passing then run on these alone.
+    to some nodes, ``pairs`` [Q] (with a j per node) to some of the N · P (node, version) pairs, numbered node · P +
+    version; the last message passing and all after it then run on these alone.
 
-    Shapes: ``h`` [N, in], ``joined`` [N, P, join] or, with ``graph_of`` [N], [B, P, join] → [N, P, out] or [Q, P, out].
+    Shapes: ``h`` [N, in], ``joined`` [N, P, join] or, with ``graph_of`` [N], [B, P, join] → [N, P, out], or [Q, P, out]
+    for ``rows``, or [Q, 1, out] for ``pairs``.
     """
 
     def __init__(
@@ -156,11 +165,11 @@ class Stack(nn.Module):
                 self.norms[position] = nn.LayerNorm(width)
             in_width = width
         self.out_width = in_width
-        # From here on no layer looks at neighbours, so that only the rows asked for need to go on.
+        # After it no layer looks at neighbours, so that only the rows asked for need to go on.
         messages = [
             i for i, layer in enumerate(self.layers) if isinstance(layer, MessagePassing | Relational | Convolution)
         ]
-        self.first_local = messages[-1] + 1 if messages else 0
+        self.last_message = max(messages, default=0)
 
     def forward(
         self,
@@ -168,28 +177,36 @@ class Stack(nn.Module):
         neighbours: Neighbours,
         joined: Tensor | None = None,
         graph_of: Tensor | None = None,
+        *,
         rows: Tensor | None = None,
+        pairs: Tensor | None = None,
     ) -> Tensor:
         h = h.unsqueeze(1)
+        versions = 1 if joined is None else joined.size(1)
+
+        def taken(values: Tensor) -> Tensor:
+            if pairs is None:
+                return values if rows is None else values.index_select(0, rows)
+            if values.size(1) == 1:  # alike in all versions so far
+                return values.index_select(0, pairs // versions)
+            return values.flatten(0, 1).index_select(0, pairs).unsqueeze(1)
+
         for i, layer in enumerate(self.layers):
-            if rows is not None and i == self.first_local:
-                h = h[rows]
-                if graph_of is not None:
-                    graph_of = graph_of[rows]
-                elif joined is not None:
-                    joined = joined[rows]
-            h = layer(h, neighbours)
-            position = str(i)
-            if position in self.joiners and joined is not None:
-                joiner = self.joiners[position]
+            take = taken if i == self.last_message else everything
+            h = layer(h, neighbours, take)
+            if str(i) in self.joiners and joined is not None:
+                joiner = self.joiners[str(i)]
                 if graph_of is None:
-                    h = h + joiner(joined, neighbours)
+                    h = h + joiner(joined, neighbours, take)
                 elif isinstance(joiner, Dense):
-                    h = h + joiner(joined)[graph_of]
+                    h = h + joiner(joined).index_select(0, take(graph_of))
                 else:  # neighbours have to be given nodes
-                    h = h + joiner(joined[graph_of], neighbours)
-            if position in self.norms:
-                h = self.norms[position](h)
+                    h = h + joiner(joined[graph_of], neighbours, take)
+            if i == self.last_message:
+                graph_of = None if graph_of is None else taken(graph_of)
+                joined = joined if joined is None or graph_of is not None else taken(joined)
+            if str(i) in self.norms:
+                h = self.norms[str(i)](h)
             if self.active[i]:
                 h = h.relu()
-        return h if rows is None or self.first_local < len(self.layers) else h[rows]
+        return h

@@ -21,12 +21,17 @@ def diffuse(neighbours: Neighbours, shown: Tensor, reaches: Sequence[int], keep:
 
     Shapes: ``shown`` [N, C] → shares [N, C, R], log-masses [N, R].
     """
-    context = shown.sum(-1, keepdim=True) > 0
-    flow, shares, masses = shown, [], []
+    # In terms of D^-1/2 F a step is one sparse product and one fused multiply-add: context nodes keep what they have,
+    # the others, whose Y is 0, take α D^-1 A of it.
+    root = neighbours.degree.clamp(min=1).sqrt().unsqueeze(-1)
+    hidden = (shown.sum(-1, keepdim=True) == 0).to(shown)
+    start, passed_on = shown / root, keep * hidden / root.square()
+    flow, shares, masses = start, [], []
     for step in range(1, max(reaches) + 1):
-        flow = torch.where(context, shown, keep * neighbours.normalised(flow) + (1 - keep) * shown)
+        flow = torch.addcmul(start, passed_on, neighbours.sum(flow))
         if step in reaches:
-            mass = flow.sum(-1, keepdim=True)
-            shares.append(torch.where(mass > 1e-12, flow / mass.clamp(min=1e-12), torch.zeros_like(flow)))
+            arrived = flow * root
+            mass = arrived.sum(-1, keepdim=True)
+            shares.append(torch.where(mass > 1e-12, arrived / mass.clamp(min=1e-12), torch.zeros_like(arrived)))
             masses.append(mass.clamp(min=1e-6, max=1.0).log10().squeeze(-1) / 6)
     return torch.stack(shares, -1), torch.stack(masses, -1)

@@ -11,6 +11,8 @@ from torch_geometric.data import Data
 
 from ..graphs import plain_edges
 
+NARROW = 64  # columns below which PyTorch's plain sparse product beats PyG's, which has a fast backward pass
+
 
 class Neighbours:
     r"""The neighbourhoods of a batch of graphs: :math:`(A h)_i = \sum_{j \to i} h_j`.
@@ -32,10 +34,18 @@ class Neighbours:
         target = plain_edges(self.edge_index)[1]
         return torch.bincount(target, minlength=self.num_nodes).to(torch.get_default_dtype())
 
+    @cached_property
+    def matrix(self) -> Tensor:
+        """The adjacency as a sparse matrix, rows for targets; products with it carry no gradient to it or through it."""
+        return self.edge_index.to_sparse_csc().t()
+
     def sum(self, h: Tensor) -> Tensor:
         if self.edge_index.size(1) == 0:
             return torch.zeros_like(h)
-        out: Tensor = self.edge_index.matmul(h.flatten(1), transpose=True)  # type: ignore[assignment]
+        flat = h.flatten(1)
+        if flat.size(1) < NARROW and not h.requires_grad:
+            return (self.matrix @ flat).view_as(h)
+        out: Tensor = self.edge_index.matmul(flat, transpose=True)  # type: ignore[assignment]
         return out.view_as(h)
 
     def mean(self, h: Tensor) -> Tensor:
