@@ -1,52 +1,68 @@
-"""``python -m benchmarks``: run everything, print it, write ``results/bench/README.md`` and ``results/bench/bench.json``."""
+"""``python -m benchmarks part …``: measure, print, and write ``results/bench/README.md`` from all parts measured so far.
+
+``make bench`` measures steps, trainer, automata and scale; ``make bench-rivals`` rival and propagation, in an environment of
+its own that holds the peers.
+"""
 
 from __future__ import annotations
 
+import json
+import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from mpnp.files import replacing, write_json
 from mpnp.provenance import provenance
-from mpnp.tasks import get_task
 
-from . import automata, steps
+from . import automata, propagation, rival, scale, steps, trainer
 
 OUT = Path(__file__).parent.parent / "results" / "bench"
 
 
-def main() -> None:
+def _scale_lines(table: dict[str, Any]) -> list[str]:
+    scale.figure(table, OUT / "scale.png")
+    return scale.lines(table)
+
+
+# What measures a part, and what makes Markdown of it.
+PARTS: dict[str, tuple[Callable[[], Any], Callable[[Any], list[str]]]] = {
+    "steps": (steps.bench, lambda result: steps.lines(*result)),
+    "trainer": (trainer.bench, trainer.lines),
+    "rival": (rival.bench, rival.lines),
+    "propagation": (propagation.bench, propagation.lines),
+    "automata": (automata.bench, automata.lines),
+    "scale": (scale.bench, _scale_lines),
+}
+
+
+def main(names: list[str]) -> None:
     warnings.filterwarnings("ignore")
-    made = provenance()
-    step = steps.bench(get_task("ca/small-world").graphs("train"), 2)
-    generation = automata.bench()
-    lines = [
+    unknown = set(names) - set(PARTS)
+    if unknown:
+        raise SystemExit(f"There is no part {', '.join(sorted(unknown))}; the parts are {', '.join(PARTS)}.")
+    for name in names:
+        measured = PARTS[name][0]()
+        with replacing(OUT / f"{name}.json") as temporary:
+            write_json(temporary, {"made": provenance(), "result": measured})
+    text = [
         "# Speed",
         "",
-        f"`make bench`, version {made['version']}, {made['date']}, {made['machine']}, {made['threads']} threads.",
+        "Best of several alternating rounds in one process. Made by `make bench` and `make bench-rivals`.",
         "",
-        "## A training step, 64 small-world graphs (h = 64, T = 2), forward and backward",
-        "",
-        "| way | ms | one graph at a time takes |",
-        "|---|---|---|",
     ]
-    slowest = step["one graph at a time"]
-    lines += [f"| {name} | {ms:.1f} | {slowest / ms:.1f} × as long |" for name, ms in step.items()]
-    lines += [
-        "",
-        "## Generating 2,700 automata",
-        "",
-        "| family | mpnp, s | NetworkX loop, s | ratio |",
-        "|---|---|---|---|",
-    ]
-    for family, seconds in generation.items():
-        ratio = seconds["NetworkX loop"] / seconds["mpnp"]
-        lines.append(f"| {family} | {seconds['mpnp']:.2f} | {seconds['NetworkX loop']:.1f} | {ratio:.0f} × |")
-    text = "\n".join(lines) + "\n"
-    print(text)
+    for name, (_, lines) in PARTS.items():
+        file = OUT / f"{name}.json"
+        if file.exists():
+            content = json.loads(file.read_text(encoding="utf-8"))
+            made = content["made"]
+            by = f"`python -m benchmarks {name}`, {made['date']}, {made['machine']}, {made['threads']} threads"
+            text += [*lines(content["result"]), "", f"<sub>{by}</sub>", ""]
+    page = "\n".join(text)
+    print(page)
     with replacing(OUT / "README.md") as temporary:
-        temporary.write_text(text, encoding="utf-8")
-    with replacing(OUT / "bench.json") as temporary:
-        write_json(temporary, {"made": made, "step_ms": step, "generation_s": generation})
+        temporary.write_text(page, encoding="utf-8")
 
 
-main()
+main(sys.argv[1:])

@@ -6,6 +6,7 @@ number and gradient, and benchmarks compare nothing but the way.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from mpnp.episode import Episode
 from mpnp.graphs import plain_edges
 from mpnp.models.ampnp import AttentiveMPNP, Block
 from mpnp.models.neural_process import NeuralProcess
-from mpnp.nn.backbones import Dense, MessagePassing, Stack
+from mpnp.nn.backbones import MessagePassing, Stack
 
 
 @dataclass
@@ -58,7 +59,7 @@ def pieces(episode: Episode, scored: Tensor) -> list[Piece]:
     """The graphs of an episode one by one."""
     everything, ptr = whole(episode, scored), episode.graph.ptr.tolist()
     parts = []
-    for start, end in zip(ptr[:-1], ptr[1:], strict=True):
+    for start, end in itertools.pairwise(ptr):
         nodes = slice(start, end)
         edges = everything.edge_index
         own = edges[:, (edges[0] >= start) & (edges[0] < end)] - start
@@ -117,6 +118,7 @@ class PlainMPNP:
 
     def latent(self, piece: Piece, shown: Tensor) -> Normal:
         r = self._run(self.model.encoder, self.encoder, torch.cat([piece.x, shown], 1), piece.edge_index)
+        r = self.model.aggregator.project(r)  # type: ignore[misc]
         rows = shown.sum(1) > 0
         return self.model.latent_head(global_mean_pool(r[rows], piece.batch[rows], piece.graphs))
 

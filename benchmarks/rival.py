@@ -1,4 +1,4 @@
-"""``python -m benchmarks.rival``: our set-only neural process beside the package ``neuralprocesses``, step for step.
+"""Our set-only neural process beside the package ``neuralprocesses``, step for step.
 
 A step is forward, loss and backward on 64 sets of 150 points (2 features, 2 outputs), half of them context and all of them
 targets: a latent neural process with h = 64, r = 128, z = 256, the evidence lower bound, one sample. Theirs is built from
@@ -11,16 +11,13 @@ place of its sum. What still differs:
 - theirs has the outputs' mean as it is and softplus variances, ours softmax, sigmoid and softplus with a floor of 0.1;
 - theirs evaluates densities in float64 unless told otherwise: both are timed;
 - ours has r = 128 more parameters, the stand-in for an empty context.
-
-Written to ``results/bench/rival.json``, with the label propagation of :mod:`benchmarks.propagation`.
 """
 
 from __future__ import annotations
 
-import warnings
 from importlib.metadata import version
 from importlib.util import find_spec
-from pathlib import Path
+from typing import Any
 
 import torch
 import torch.nn as nn
@@ -29,19 +26,15 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from mpnp.episode import Episode
-from mpnp.files import replacing, write_json
 from mpnp.models.neural_process import NeuralProcess, NeuralProcessConfig
 from mpnp.objectives import elbo
-from mpnp.provenance import provenance
 
-from . import propagation
 from .timing import race
 
-OUT = Path(__file__).parent.parent / "results" / "bench" / "rival.json"
 SETS, POINTS, CONTEXT = 64, 150, 75
 FEATURES, OUTPUTS = 2, 2
 H, R, Z = 64, 128, 256
-PEERS = ("neuralprocesses", "backends", "plum-dispatch", "scikit-learn", "scikit-network", "torch-geometric", "numpy")
+PEERS = ("neuralprocesses", "torch", "numpy")
 
 
 def our_model() -> NeuralProcess:
@@ -76,8 +69,12 @@ def their_model() -> nn.Module:
     return nps.Model(nps.Chain(nps.Copy(2), nps.Parallel(inputs, latent)), decoder)
 
 
-def bench() -> tuple[dict[str, float], dict[str, int]]:
-    """Milliseconds per step, and the number of parameters."""
+def bench() -> dict[str, Any]:
+    """Milliseconds per step, the number of parameters, and the versions of what was raced."""
+    if not find_spec("neuralprocesses"):
+        raise SystemExit(
+            "The package 'neuralprocesses' is not installed here; 'make bench-rivals' makes its environment."
+        )
     import neuralprocesses.torch as nps
 
     torch.manual_seed(0)
@@ -109,30 +106,18 @@ def bench() -> tuple[dict[str, float], dict[str, int]]:
     counts = {
         name: sum(p.numel() for p in m.parameters()) for name, m in zip(step, (ours, theirs, theirs), strict=True)
     }
-    return step, counts
+    return {"step_ms": step, "parameters": counts, "peers": {name: version(name) for name in PEERS}}
 
 
-def main() -> None:
-    warnings.filterwarnings("ignore")
-    if not find_spec("neuralprocesses"):
-        raise SystemExit(
-            "The package 'neuralprocesses' is not installed here; 'make bench-rivals' makes its environment."
-        )
-    step, parameters = bench()
-    spreading = propagation.bench()
-    lines = ["| training step of a neural process | parameters | ms | ratio |", "|---|---|---|---|"]
-    lines += [f"| {name} | {parameters[name]:,} | {ms:.1f} | {ms / step['mpnp']:.2f} × |" for name, ms in step.items()]
-    print("\n".join([*lines, "", *propagation.table(spreading)]))
-    content = {
-        "made": provenance(),
-        "peers": {name: version(name) for name in PEERS},
-        "step_ms": step,
-        "parameters": parameters,
-        "propagation_ms": spreading,
-    }
-    with replacing(OUT) as temporary:
-        write_json(temporary, content)
-
-
-if __name__ == "__main__":
-    main()
+def lines(result: dict[str, Any]) -> list[str]:
+    step, parameters, peers = result["step_ms"], result["parameters"], result["peers"]
+    text = [
+        "## A set-only neural process: one training step, 64 sets of 150 points",
+        "",
+        "The same layers in both; what differs is said in `benchmarks/rival.py`.",
+        "",
+        "| package | parameters | ms | ratio |",
+        "|---|---|---|---|",
+    ]
+    text += [f"| {name} | {parameters[name]:,} | {ms:.1f} | {ms / step['mpnp']:.2f} × |" for name, ms in step.items()]
+    return [*text, "", "With " + ", ".join(f"{name} {number}" for name, number in peers.items()) + "."]

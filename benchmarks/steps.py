@@ -1,116 +1,143 @@
-"""A training step of ``mpnp`` and ``ampnp`` beside the same step written the usual ways.
+"""A training step and a prediction of ``mpnp`` and ``ampnp`` beside the same written the usual ways.
 
-``one graph at a time``: plain PyG layers in a loop over the graphs, as most published code does it.
+``one graph at a time``: PyG layers in a loop over the graphs, as most published code does it.
 ``PyG batch``: the same layers once, on a block-diagonal batch with ``edge_index``.
-``matrix products``: the dense products of the step alone, forward and backward: the limit.
+``matrix products``: the dense products of our own step alone, forward and backward: the limit.
+
+All ways share the same parameters, noise and loss (:mod:`benchmarks.plain`); a step is forward and backward.
 """
 
 from __future__ import annotations
 
-import itertools
+from collections.abc import Callable
 
 import torch
 import torch.nn as nn
-import torch.nn.functional as F
 from torch import Tensor
-from torch.distributions import Normal, kl_divergence
-from torch_geometric.nn import GraphConv
 
 from mpnp.episode import Episode, Sampling, sample_episode
-from mpnp.graphs import GraphSet, plain_edges
-from mpnp.models.ampnp import AmpnpConfig, AttentiveMPNP
+from mpnp.models import presets
+from mpnp.models.ampnp import AttentiveMPNP
 from mpnp.models.neural_process import NeuralProcess, NeuralProcessConfig
 from mpnp.objectives import elbo, multi_sample
+from mpnp.tasks import get_task
+from mpnp.tasks.base import Task
 
+from .plain import PlainAmpnp, PlainMPNP, pieces, whole
+from .products import products
 from .timing import race
 
-
-class PlainMPNP(nn.Module):
-    """The paper's MPNP (h=64, r=128, z=256, T=2) as one would write it first: concatenations and PyG layers."""
-
-    def __init__(self, features: int, classes: int, h: int = 64, r: int = 128, z: int = 256) -> None:
-        super().__init__()
-        self.enter, self.encode = nn.Linear(features + classes, h), nn.ModuleList(GraphConv(h, h) for _ in range(2))
-        self.to_r, self.hidden = nn.Linear(h, r), nn.Linear(r, r)
-        self.mean, self.scale = nn.Linear(r, z), nn.Linear(r, z)
-        self.enter_z, self.decode = nn.Linear(features + z, h), nn.ModuleList(GraphConv(h, h) for _ in range(2))
-        self.last, self.head = nn.Linear(h, h), nn.Linear(h, classes)
-
-    def latent(self, x: Tensor, edges: Tensor, shown: Tensor, batch: Tensor, graphs: int) -> Normal:
-        h = self.enter(torch.cat([x, shown], 1)).relu()
-        for layer in self.encode:
-            h = layer(h, edges).relu()
-        mask = shown.sum(1) > 0
-        r = self.to_r(h)[mask]
-        count = torch.bincount(batch[mask], minlength=graphs).clamp(min=1).unsqueeze(1)
-        r = torch.zeros(graphs, r.size(1)).index_add(0, batch[mask], r) / count
-        r = self.hidden(r).relu()
-        return Normal(self.mean(r), 0.1 + 0.9 * self.scale(r).sigmoid())
-
-    def loss(self, x: Tensor, edges: Tensor, episode: Episode, nodes: slice, batch: Tensor, graphs: int) -> Tensor:
-        q_context = self.latent(x, edges, episode.shown()[nodes], batch, graphs)
-        q_target = self.latent(x, edges, episode.shown(episode.target)[nodes], batch, graphs)
-        h = self.enter_z(torch.cat([x, q_target.rsample()[batch]], 1)).relu()
-        for layer in self.decode:
-            h = layer(h, edges).relu()
-        out = self.head(self.last(h).relu())
-        target = episode.target[nodes]
-        return (
-            F.cross_entropy(out[target], episode.y[nodes][target], reduction="sum")
-            + kl_divergence(q_target, q_context).sum()
-        )
+BATCHES = {"ca/small-world": 64, "tud/enzymes": 64, "shapenet/bag": 4}
+SAMPLES = 4
 
 
-def bench(graphs: GraphSet, classes: int, batch: int = 64) -> dict[str, float]:
-    """Milliseconds per training step (forward and backward) on a batch of graphs."""
+def models(task: Task) -> tuple[NeuralProcess, AttentiveMPNP]:
+    """The paper's MPNP (h = 64, r = 128, z = 256, T = 2) and the flagship as it is set for the task."""
     torch.manual_seed(0)
-    sampling = Sampling((0.3, 0.5), (0.3, 0.5))
-    episode = sample_episode(graphs.select(torch.arange(batch)), classes, sampling, torch.Generator().manual_seed(0))
-    features = graphs.num_features
-    plain = PlainMPNP(features, classes)
-    ours = NeuralProcess(NeuralProcessConfig(features, classes, norm=False))
-    flagship = AttentiveMPNP(AmpnpConfig(features, classes, local=False, refine=0))
-    edges, ptr = plain_edges(episode.graph.edge_index), episode.graph.ptr.tolist()
-    pieces = []
-    for start, end in itertools.pairwise(ptr):
-        inside = (edges[0] >= start) & (edges[0] < end)
-        pieces.append((slice(start, end), edges[:, inside] - start))
+    flagship = presets.build(presets.config("ampnp", task))
+    assert isinstance(flagship, AttentiveMPNP)
+    return NeuralProcess(NeuralProcessConfig(task.num_features, task.num_classes)), flagship
 
-    def backward(module: nn.Module, loss: Tensor) -> None:
-        module.zero_grad()
-        loss.backward()
 
-    def one_at_a_time() -> None:
-        total = torch.zeros(())
-        for nodes, own in pieces:
-            x = episode.graph.x[nodes]
-            total = total + plain.loss(x, own, episode, nodes, torch.zeros(x.size(0), dtype=torch.long), 1)
-        backward(plain, total)
+def draw(task: Task, graphs: int) -> Episode:
+    sampling = Sampling(task.context, task.extra)
+    batch = task.graphs("train").select(torch.arange(graphs))
+    return sample_episode(batch, task.num_classes, sampling, torch.Generator().manual_seed(0))
 
-    everything = slice(0, episode.num_nodes)
-    products = [(features + classes, 64), *[(64, 64)] * 4, (64, 128)] * 2 + [
-        (features, 64),
-        *[(64, 64)] * 5,
-        (64, classes),
-    ]
-    operands = [
-        (torch.randn(episode.num_nodes, a), torch.randn(a, b), torch.randn(episode.num_nodes, b)) for a, b in products
-    ]
 
-    def matrix_products() -> None:
-        for h, w, g in operands:
-            h @ w
-            h.T @ g
-            g @ w.T
+def step(model: nn.Module, loss: Callable[[], Tensor]) -> Callable[[], None]:
+    def run() -> None:
+        model.zero_grad()
+        loss().backward()
 
-    return race(
-        {
-            "one graph at a time": one_at_a_time,
-            "PyG batch": lambda: backward(
-                plain, plain.loss(episode.graph.x, edges, episode, everything, episode.batch, episode.num_graphs)
-            ),
-            "mpnp": lambda: backward(ours, elbo(ours, episode).loss),
-            "matrix products of mpnp": matrix_products,
-            "ampnp": lambda: backward(flagship, multi_sample(flagship, episode, 4).loss),
-        }
+    return run
+
+
+def bench_steps(task: Task, graphs: int, rounds: int = 9) -> dict[str, dict[str, float]]:
+    """Milliseconds per training step on a batch of the task's graphs, for each model and way."""
+    episode = draw(task, graphs)
+    mpnp, ampnp = models(task)
+    plain_mpnp, plain_ampnp = PlainMPNP(mpnp), PlainAmpnp(ampnp)
+    z = torch.randn(graphs, mpnp.config.z_width)
+    zs = torch.randn(graphs, SAMPLES, task.num_classes, ampnp.config.z_width)
+    scored, hidden = episode.target, episode.unlabelled_targets
+    batch, batch_hidden = whole(episode, scored), whole(episode, hidden)
+    single, single_hidden = pieces(episode, scored), pieces(episode, hidden)
+    ours, flagship = (
+        step(mpnp, lambda: elbo(mpnp, episode).loss),
+        step(ampnp, lambda: multi_sample(ampnp, episode, SAMPLES).loss),
     )
+    times = race(
+        {
+            "mpnp/one graph at a time": step(
+                mpnp, lambda: torch.stack([plain_mpnp.loss(p, z[i : i + 1]) for i, p in enumerate(single)]).sum()
+            ),
+            "mpnp/PyG batch": step(mpnp, lambda: plain_mpnp.loss(batch, z)),
+            "mpnp/ours": ours,
+            "mpnp/matrix products": products(ours),
+            "ampnp/one graph at a time": step(
+                ampnp,
+                lambda: torch.stack([plain_ampnp.loss(p, zs[i : i + 1]) for i, p in enumerate(single_hidden)]).sum(),
+            ),
+            "ampnp/PyG batch": step(ampnp, lambda: plain_ampnp.loss(batch_hidden, zs)),
+            "ampnp/ours": flagship,
+            "ampnp/matrix products": products(flagship),
+        },
+        rounds,
+    )
+    table: dict[str, dict[str, float]] = {"mpnp": {}, "ampnp": {}}
+    for name, ms in times.items():
+        model, _, way = name.partition("/")
+        table[model][way] = ms
+    return table
+
+
+def bench_prediction(task: Task, samples: int = 16, rounds: int = 15) -> dict[str, dict[str, float]]:
+    """Milliseconds to predict one graph of the task with 16 latent samples, and those of the matrix products in it."""
+    episode = draw(task, 1)
+    table = {}
+    for name, model in zip(("mpnp", "ampnp"), models(task), strict=True):
+
+        def predict(model: NeuralProcess | AttentiveMPNP = model) -> object:
+            return model.predict(episode, samples=samples)
+
+        table[name] = race({"ours": predict, "matrix products": products(predict)}, rounds)
+    return table
+
+
+def bench() -> tuple[dict[str, dict[str, dict[str, float]]], dict[str, dict[str, float]] | None]:
+    """Steps on every task whose data is here, and the prediction of a shape if there are shapes."""
+    steps, prediction = {}, None
+    for name, graphs in BATCHES.items():
+        task = get_task(name)
+        if task.missing() is None:
+            steps[name] = bench_steps(task, graphs)
+            if name.startswith("shapenet"):
+                prediction = bench_prediction(task)
+        else:
+            print(f"{name} is left out: {task.missing()}")
+    return steps, prediction
+
+
+def lines(steps: dict[str, dict[str, dict[str, float]]], prediction: dict[str, dict[str, float]] | None) -> list[str]:
+    text = [
+        "## A training step, forward and backward, ms",
+        "",
+        "| task | model | one graph at a time | PyG batch | ours | matrix products alone | faster than one at a time "
+        "| than a batch | time over matrix products |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for task, by_model in steps.items():
+        for model, ms in by_model.items():
+            one, batch, ours, limit = (ms[k] for k in ("one graph at a time", "PyG batch", "ours", "matrix products"))
+            text.append(
+                f"| {task}, {BATCHES[task]} graphs | {model} | {one:.1f} | {batch:.1f} | {ours:.1f} | {limit:.1f} "
+                f"| {one / ours:.1f} × | {batch / ours:.1f} × | {ours / limit:.1f} × |"
+            )
+    if prediction:
+        text += ["", "## Predicting one shape of about 2,700 points, 16 latent samples, ms", ""]
+        text += ["| model | ours | matrix products alone | ratio |", "|---|---|---|---|"]
+        for model, ms in prediction.items():
+            ours, limit = ms["ours"], ms["matrix products"]
+            text.append(f"| {model} | {ours:.1f} | {limit:.1f} | {ours / limit:.1f} × |")
+    return text

@@ -101,7 +101,7 @@ def encode(w: dict[str, Tensor], shown: Tensor) -> tuple[Tensor, Tensor]:
         + shown @ w["encoder.joiners.0.skip.weight"].t()
         + ADJACENCY @ shown @ w["encoder.joiners.0.message.weight"].t()
     )
-    r = h.relu() @ w["encoder.layers.1.weight"].t() + w["encoder.layers.1.bias"]
+    r = h.relu() @ w["aggregator.project.weight"].t() + w["aggregator.project.bias"]
     summary = r[shown.sum(1) > 0].mean(0)
     hidden = (w["latent_head.hidden.weight"] @ summary + w["latent_head.hidden.bias"]).relu()
     mu = w["latent_head.mean.weight"] @ hidden + w["latent_head.mean.bias"]

@@ -77,14 +77,15 @@ class GraphSet:
 
     def __post_init__(self) -> None:
         source, target = self.edge_index
-        key = target * self.num_nodes + source
-        if (key.diff() < 0).any():
-            order = key.argsort(stable=True)
-            key, self.edge_index = key[order], self.edge_index[:, order]
+        rising = target.diff() > 0
+        if not (rising | ((target[1:] == target[:-1]) & (source.diff() >= 0))).all():
+            order = (target * self.num_nodes + source).argsort(stable=True)
+            self.edge_index = self.edge_index[:, order]
             self.edge_type = None if self.edge_type is None else self.edge_type[order]
         if self.undirected is None:
+            source, target = self.edge_index
             reverse = (source * self.num_nodes + target).sort().values
-            self.undirected = self.edge_type is None and torch.equal(key, reverse)
+            self.undirected = self.edge_type is None and torch.equal(target * self.num_nodes + source, reverse)
         self.edge_ptr = torch.searchsorted(self.edge_index[1].contiguous(), self.ptr)
 
     @classmethod

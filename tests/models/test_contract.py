@@ -464,7 +464,10 @@ def test_widths_are_those_of_the_papers_table(task: str, name: str, recipe: str)
     automaton = task.startswith("ca/")
     first = h if layers or not automaton else 2 * h
     inner = [h] * 4 if automaton else [h] * (layers or 1)
-    assert widths(model.encoder) == [first, *inner, r]
+    last = [r] if automaton else []  # elsewhere the last linear map stands behind the mean
+    assert widths(model.encoder) == [first, *inner, *last]
+    assert (model.aggregator.project is None) == automaton
+    assert automaton or model.aggregator.project.out_features == r
     assert widths(model.decoder) == [first, *inner, *([h] * 3 if automaton else [h])]
     kind = Relational if name == "r-mpnp" else MessagePassing
     for stack in (model.encoder, model.decoder):

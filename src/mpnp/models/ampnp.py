@@ -13,7 +13,7 @@ from ..nn.attention import ClassAttention
 from ..nn.diffusion import diffuse
 from ..nn.latent import LatentHead
 from ..nn.neighbours import Neighbours
-from .base import LatentModel, ModelConfig, Reading
+from .base import LatentModel, ModelConfig, Reading, in_parts
 
 
 @dataclass
@@ -155,7 +155,9 @@ class AttentiveMPNP(LatentModel):
         for p in range(shown.size(1)):
             rows = shown[:, p].sum(-1).nonzero().squeeze(1)
             groups = ContextGroups(episode.batch[rows], shown[rows, p])
-            r = groups.mean(self.summarise(reading.nodes.index_select(0, rows)), size[0])
+            # The last linear map comes after the mean, with which it changes places.
+            r = groups.mean(self.summarise[:-1](reading.nodes.index_select(0, rows)), size[0])
+            r = self.summarise[-1](r) * (groups.size(size[0]) > 0).unsqueeze(-1)
             r_all = r.mean(1, keepdim=True).expand_as(r)
             sets.append(self.latent_head(torch.cat([r, r_all, groups.counts(size[0])], -1)))
         return Normal(
@@ -163,51 +165,80 @@ class AttentiveMPNP(LatentModel):
         )
 
     def decode(self, reading: Reading, z: Tensor, query: Tensor) -> Tensor:
-        g = self._weigh_evidence(reading, query)
-        base = self.conclude(g).unsqueeze(1)  # [Q, 1, C, h]
-        if z.size(-1):
-            base = base + self.from_z(z).index_select(0, reading.episode.batch[query])
-        return self.logit(base.relu()).squeeze(-1)
+        episode, width = reading.episode, reading.episode.num_classes * self.config.width
+        # A step along the edges needs the neighbours' evidence too.
+        asked = torch.arange(episode.num_nodes, device=query.device) if len(self.refine) else query
+        heard = self._listen(reading)
+        g = in_parts(asked.numel(), 4 * width, lambda part: self._weigh(reading, heard, asked[part]))
+        for step in self.refine:
+            g = step(g, reading.neighbours)
+        if asked is not query:
+            g = g.index_select(0, query)
+        graph_of = episode.batch[query]
+        return in_parts(query.numel(), z.size(1) * width, lambda part: self._conclude(g[part], z, graph_of[part]))
 
-    def _weigh_evidence(self, reading: Reading, query: Tensor) -> Tensor:
-        """What each class has to say for itself at each queried node, [Q, C, h]."""
+    def _listen(self, reading: Reading) -> "Heard":
+        """What the context says before any node is asked."""
         episode, config = reading.episode, self.config
-        graphs, classes = episode.num_graphs, episode.num_classes
-        if len(self.refine):  # a step along the edges needs the neighbours' evidence too
-            chosen, query = query, torch.arange(episode.num_nodes, device=query.device)
-        shown = episode.shown()
+        graphs, shown = episode.num_graphs, episode.shown()
         rows = shown.sum(-1).nonzero().squeeze(1)  # a context node without a label shows nothing
         groups = ContextGroups(episode.batch[rows], shown[rows])
         # index_select: its backward pass is several times faster than that of [] indexing.
-        node = reading.nodes.index_select(0, query) if query.numel() < episode.num_nodes else reading.nodes
-        context, graph_of = reading.nodes.index_select(0, rows), episode.batch[query]
-
-        per_class = self.from_counts(groups.counts(graphs))  # [B, C, h]
-        match = None
+        context = reading.nodes.index_select(0, rows)
+        per_class, match = self.from_counts(groups.counts(graphs)), None
         if config.latent:
             filled = groups.size(graphs).unsqueeze(-1) > 0
-            p = torch.where(filled, groups.mean(self.prototype(context), graphs), self.absent)
+            p = torch.where(filled, self.prototype(groups.mean(context, graphs)), self.absent)
             per_class = per_class + self.from_prototype(p)
             match = F.normalize(p, dim=-1) * config.width**0.5
-        g = self.from_node(node).unsqueeze(1) + per_class.index_select(0, graph_of)
-        if match is not None:
-            g = g + self.from_match(F.normalize(node, dim=-1).unsqueeze(1) * match.index_select(0, graph_of))
+        near = diffuse(reading.neighbours, shown, config.reaches) if config.local and config.edges else None
+        return Heard(
+            context, shown[rows], torch.bincount(episode.batch[rows], minlength=graphs), per_class, match, near
+        )
+
+    def _weigh(self, reading: Reading, heard: "Heard", query: Tensor) -> Tensor:
+        """What each class has to say for itself at each queried node, [Q, C, h]."""
+        episode, config = reading.episode, self.config
+        node = reading.nodes.index_select(0, query) if query.numel() < episode.num_nodes else reading.nodes
+        graph_of = episode.batch[query]
+        g = self.from_node(node).unsqueeze(1) + heard.per_class.index_select(0, graph_of)
+        if heard.match is not None:
+            g = g + self.from_match(F.normalize(node, dim=-1).unsqueeze(1) * heard.match.index_select(0, graph_of))
         if config.attention:
-            queries = torch.bincount(graph_of, minlength=graphs)
-            keys = torch.bincount(episode.batch[rows], minlength=graphs)
-            g = g + self.from_votes(self.attend(node, context, shown[rows], queries, keys))
-        if config.local and config.edges:
-            shares, masses = diffuse(reading.neighbours, shown, config.reaches)
+            queries = torch.bincount(graph_of, minlength=episode.num_graphs)
+            g = g + self.from_votes(self.attend(node, heard.context, heard.label, queries, heard.count))
+        if heard.near is not None:
+            shares, masses = heard.near
             g = g + self.from_local(shares[query]) + self.from_mass(masses[query]).unsqueeze(1)
         if config.class_embedding:
-            known = min(classes, config.num_classes)
+            known = min(episode.num_classes, config.num_classes)
             named = self.class_bias[:known] + node.unsqueeze(1) * self.class_gate[:known]
-            g = g + F.pad(named, (0, 0, 0, classes - known))
+            g = g + F.pad(named, (0, 0, 0, episode.num_classes - known))
         g = self.dropout(g.relu())
-        g = self.weigh_norm(self.weigh(g) + self.compare(g.mean(1, keepdim=True))).relu()
-        for step in self.refine:
-            g = step(g, reading.neighbours)
-        return g.index_select(0, chosen) if len(self.refine) else g
+        return self.weigh_norm(self.weigh(g) + self.compare(g.mean(1, keepdim=True))).relu()
+
+    def _conclude(self, g: Tensor, z: Tensor, graph_of: Tensor) -> Tensor:
+        """Logits [Q, K, C] from the evidence [Q, C, h] and the latent samples [B, K, C, z]."""
+        h = self.conclude(g).unsqueeze(1)
+        if z.size(-1):
+            h = h + self.from_z(z).index_select(0, graph_of)
+        return self.logit(h.relu()).squeeze(-1)
+
+
+@dataclass
+class Heard:
+    """The context's side of the evidence, for M context nodes.
+
+    Shapes: ``context`` [M, h], ``label`` [M, C] one-hot, ``count`` [B]; ``per_class``, ``match`` [B, C, h]; ``near`` the shares
+    [N, C, R] and log-masses [N, R] of diffused labels.
+    """
+
+    context: Tensor
+    label: Tensor
+    count: Tensor
+    per_class: Tensor
+    match: Tensor | None
+    near: tuple[Tensor, Tensor] | None
 
 
 class ContextGroups:

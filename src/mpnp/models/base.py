@@ -2,6 +2,7 @@
 
 # No postponed annotations here and in the subclasses: the hub mixin looks at the type of ``config``.
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -16,6 +17,16 @@ from ..errors import UserError
 from ..nn.likelihoods import LIKELIHOODS, Likelihood
 from ..nn.neighbours import Neighbours
 from ..prediction import Prediction
+
+PART = 2**21  # numbers in a tensor at once while predicting: they stay in the cache, and memory stays bounded
+
+
+def in_parts(rows: int, width: int, work: Callable[[slice], Tensor], dim: int = 0) -> Tensor:
+    """``work`` on all rows, ``width`` numbers each; without gradients part by part, in bounded memory."""
+    size = rows if torch.is_grad_enabled() else max(1, PART // max(width, 1))
+    if rows <= size:
+        return work(slice(0, rows))
+    return torch.cat([work(slice(start, start + size)) for start in range(0, rows, size)], dim)
 
 
 @dataclass

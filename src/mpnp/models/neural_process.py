@@ -11,7 +11,7 @@ from ..nn.aggregators import Aggregator
 from ..nn.backbones import Stack
 from ..nn.latent import LatentHead
 from ..nn.neighbours import Neighbours
-from .base import LatentModel, ModelConfig, Reading
+from .base import LatentModel, ModelConfig, Reading, in_parts
 
 
 @dataclass
@@ -50,9 +50,19 @@ class NeuralProcess(LatentModel):
         super().__init__(config)
         options = {"norm": config.norm, "mean": config.messages == "mean", "relations": config.relations}
         classes = config.num_classes
-        self.encoder = Stack(config.num_features, config.encoder, classes, **options)  # type: ignore[arg-type]
+        for part, words, what in (("encoder", config.encoder, "the labels"), ("decoder", config.decoder, "z")):
+            if "join" not in words:
+                raise ValueError(f"the {part} never reads {what}: put 'join' before one of {list(words)}")
+        *inner, last = config.encoder
+        commutes = last.startswith("out:") and config.reduction == "mean"
+        self.encoder = Stack(config.num_features, inner if commutes else config.encoder, classes, **options)  # type: ignore[arg-type]
         self.aggregator = Aggregator(
-            self.encoder.out_width, classes, config.by_class, config.reduction, config.keep_share
+            self.encoder.out_width,
+            classes,
+            config.by_class,
+            config.reduction,
+            config.keep_share,
+            project=int(last.removeprefix("out:")) if commutes else None,
         )
         self.latent_head = LatentHead(self.aggregator.out_width, config.r_width, config.z_width)
         self.decoder = Stack(config.num_features, config.decoder, config.z_width, **options)  # type: ignore[arg-type]
@@ -70,5 +80,9 @@ class NeuralProcess(LatentModel):
         return self.latent_head(summary.view(episode.num_graphs, sets, -1))
 
     def decode(self, reading: Reading, z: Tensor, query: Tensor) -> Tensor:
-        out = self.decoder(reading.nodes, reading.neighbours, z, reading.episode.batch, rows=query)
-        return self.head(out)
+        graph, width = reading.episode.batch, reading.episode.num_nodes * self.decoder.out_width
+
+        def decode(samples: slice) -> Tensor:
+            return self.head(self.decoder(reading.nodes, reading.neighbours, z[:, samples], graph, rows=query))
+
+        return in_parts(z.size(1), width, decode, dim=1)

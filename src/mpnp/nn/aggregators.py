@@ -33,15 +33,25 @@ class Aggregator(nn.Module):
     ``keep_share``: a class's mean is taken over the whole context, nodes of other classes counting 0, which is the paper's
     formula to the letter and tells how common the class is; without it, over the class's own nodes.
 
-    A group without context nodes (an empty context, a class that does not occur) has a learned stand-in.
+    ``project``: the last linear map of the encoder, W r_i + b, taken after the mean, with which it changes places: once per
+    group instead of once per node. A group without context nodes (an empty context, a class that does not occur) has a
+    learned stand-in.
 
     Shapes: ``r`` [N, width], ``label`` [N, C] one-hot with zero rows outside the context, ``batch`` [N] → [B, out_width].
     """
 
     def __init__(
-        self, width: int, classes: int, by_class: bool = False, reduction: str = "mean", keep_share: bool = False
+        self,
+        width: int,
+        classes: int,
+        by_class: bool = False,
+        reduction: str = "mean",
+        keep_share: bool = False,
+        project: int | None = None,
     ) -> None:
         super().__init__()
+        self.project = None if project is None else nn.Linear(width, project)
+        width = project or width
         self.by_class, self.classes, self.reduction, self.keep_share = by_class, classes, reduction, keep_share
         self.out_width = width * classes if by_class else width
         self.absent = nn.Parameter(torch.zeros(classes if by_class else 1, width))
@@ -54,6 +64,8 @@ class Aggregator(nn.Module):
         if self.by_class:
             group, per_graph = group * self.classes + label.argmax(-1), self.classes
         summary = REDUCTIONS[self.reduction](r, group, graphs * per_graph)
+        if self.project is not None:
+            summary = self.project(summary)
         count = torch.bincount(group, minlength=graphs * per_graph)
         if self.keep_share and self.reduction == "mean":
             size = count.view(graphs, per_graph).to(summary)
