@@ -89,6 +89,7 @@ class Learner(L.LightningModule):
         super().__init__()
         self.model, self.task, self.recipe, self.seed = model, task, recipe, seed
         self.score = Score(task.num_classes)
+        self.losses: list[torch.Tensor] = []
         self.seconds, self.started = 0.0, time.time()
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
@@ -108,8 +109,14 @@ class Learner(L.LightningModule):
         if step == 0:  # the noise of an epoch depends on nothing before it: a resumed run goes on as if never stopped
             torch.manual_seed(self.seed * 1_000_003 + self.current_epoch + 500_000)
         result = OBJECTIVES[self.recipe.objective](self.model, episode, self.recipe.samples)
-        self.log("loss", result.loss.detach(), prog_bar=True, on_step=False, on_epoch=True, batch_size=1)
+        self.losses.append(result.loss.detach())
         return result.loss
+
+    def on_train_epoch_end(self) -> None:
+        self.log(
+            "loss", torch.stack(self.losses).mean()
+        )  # once per epoch: Lightning's own mean costs more than a step's sums
+        self.losses.clear()
 
     def validation_step(self, episode: Episode, step: int) -> None:
         nodes = episode.unlabelled_targets.nonzero().squeeze(1)
