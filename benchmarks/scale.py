@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import resource
 import subprocess
@@ -69,6 +70,7 @@ def measure(work: Work) -> dict[str, float]:
     torch.manual_seed(0)
     model = AttentiveMPNP(AmpnpConfig(FEATURES, CLASSES))
     model.predict(episode(Work(nodes=50, context=5)))  # libraries wake up
+    _forget_peak()
     before, seconds = _peak(), float("inf")
     for _ in range(3):
         start = time.perf_counter()
@@ -81,8 +83,18 @@ def measure(work: Work) -> dict[str, float]:
 
 
 def _peak() -> float:
-    """Largest resident memory of this process so far, MB (Linux counts in kB, macOS in bytes)."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform != "darwin" else 1024**2)
+    """Largest resident memory of this process, MB (Linux counts in kB, macOS in bytes)."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        lines = status.read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
+
+
+def _forget_peak() -> None:
+    """From here on the peak counts anew, where the system can do that: what built the graph is not the prediction's."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
 
 
 def apart(work: Work) -> dict[str, float]:
@@ -153,7 +165,8 @@ def lines(table: dict[str, list[dict[str, float]]]) -> list[str]:
         *text,
         "",
         f"One graph of {largest['nodes']:,.0f} nodes and {edges:,.0f} undirected edges with {largest['context']:,.0f} labels: "
-        f"{largest['seconds']:.0f} s, {largest['peak_mb'] / 1024:.1f} GiB at the peak, the graph included.",
+        f"{largest['seconds']:.0f} s, {largest['peak_mb'] / 1024:.1f} GiB at the peak, the graph included. "
+        "Beyond 100,000 nodes time grows a little faster than the graph: neighbours in a random graph lie outside the cache.",
     ]
 
 

@@ -105,6 +105,7 @@ def main() -> None:
         "",
         f"Made by `bash results/cellular-automata/run.sh` (version {made['version']}, {made['date']}, {made['machine']},",
         f"training with {made['training']['threads']} thread(s) and one to three runs at a time, so that the minutes are upper bounds).",
+        "The automata were those of data version 1; version 2 draws graphs and rules by the same processes in another order.",
         "",
         "The paper does not say its batch size; its recipe was run with 32 graphs a step, 12,000 steps in all, in which the ELBO",
         "does not get past the population mode.",

@@ -175,7 +175,8 @@ class AttentiveMPNP(LatentModel):
         if asked is not query:
             g = g.index_select(0, query)
         graph_of = episode.batch[query]
-        return in_parts(query.numel(), z.size(1) * width, lambda part: self._conclude(g[part], z, graph_of[part]))
+        from_z = self.from_z(z) if z.size(-1) else None
+        return in_parts(query.numel(), z.size(1) * width, lambda part: self._conclude(g[part], from_z, graph_of[part]))
 
     def _listen(self, reading: Reading) -> "Heard":
         """What the context says before any node is asked."""
@@ -205,8 +206,7 @@ class AttentiveMPNP(LatentModel):
         if heard.match is not None:
             g = g + self.from_match(F.normalize(node, dim=-1).unsqueeze(1) * heard.match.index_select(0, graph_of))
         if config.attention:
-            queries = torch.bincount(graph_of, minlength=episode.num_graphs)
-            g = g + self.from_votes(self.attend(node, heard.context, heard.label, queries, heard.count))
+            g = g + self.from_votes(self.attend(node, *heard.by(graph_of)))
         if heard.near is not None:
             shares, masses = heard.near
             g = g + self.from_local(shares[query]) + self.from_mass(masses[query]).unsqueeze(1)
@@ -217,11 +217,11 @@ class AttentiveMPNP(LatentModel):
         g = self.dropout(g.relu())
         return self.weigh_norm(self.weigh(g) + self.compare(g.mean(1, keepdim=True))).relu()
 
-    def _conclude(self, g: Tensor, z: Tensor, graph_of: Tensor) -> Tensor:
-        """Logits [Q, K, C] from the evidence [Q, C, h] and the latent samples [B, K, C, z]."""
+    def _conclude(self, g: Tensor, from_z: Tensor | None, graph_of: Tensor) -> Tensor:
+        """Logits [Q, K, C] from the evidence [Q, C, h] and what the latent samples add to it, [B, K, C, h]."""
         h = self.conclude(g).unsqueeze(1)
-        if z.size(-1):
-            h = h + self.from_z(z).index_select(0, graph_of)
+        if from_z is not None:
+            h = h + from_z.index_select(0, graph_of)
         return self.logit(h.relu()).squeeze(-1)
 
 
@@ -239,6 +239,18 @@ class Heard:
     per_class: Tensor
     match: Tensor | None
     near: tuple[Tensor, Tensor] | None
+
+    def by(self, graph_of: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """What queries of the graphs ``graph_of`` [Q], in rising order, attend to: the context nodes from the first to the
+        last of these graphs, their labels, and queries and context nodes per graph."""
+        queries = torch.bincount(graph_of, minlength=self.count.numel())
+        asked = queries.nonzero().squeeze(1)
+        if asked.numel() in (0, self.count.numel()):
+            return self.context, self.label, queries, self.count
+        graphs = slice(int(asked[0]), int(asked[-1]) + 1)
+        start = int(self.count[: graphs.start].sum())
+        rows = slice(start, start + int(self.count[graphs].sum()))
+        return self.context[rows], self.label[rows], queries[graphs], self.count[graphs]
 
 
 class ContextGroups:

@@ -24,9 +24,17 @@ PART = 2**21  # numbers in a tensor at once while predicting: they stay in the c
 def in_parts(rows: int, width: int, work: Callable[[slice], Tensor], dim: int = 0) -> Tensor:
     """``work`` on all rows, ``width`` numbers each; without gradients part by part, in bounded memory."""
     size = rows if torch.is_grad_enabled() else max(1, PART // max(width, 1))
+    first = work(slice(0, min(size, rows)))
     if rows <= size:
-        return work(slice(0, rows))
-    return torch.cat([work(slice(start, start + size)) for start in range(0, rows, size)], dim)
+        return first
+    shape = list(first.shape)
+    shape[dim] = rows
+    whole = first.new_empty(shape)
+    whole.narrow(dim, 0, size).copy_(first)
+    for start in range(size, rows, size):
+        part = work(slice(start, min(start + size, rows)))
+        whole.narrow(dim, start, part.size(dim)).copy_(part)
+    return whole
 
 
 @dataclass
