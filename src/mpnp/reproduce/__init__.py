@@ -1,0 +1,1 @@
+"""What the paper published, to be held against what this library measures."""
