@@ -84,6 +84,17 @@ def whole(automata: Task, tmp_path_factory: pytest.TempPathFactory) -> Fitted:
     return train(automata, tmp_path_factory.mktemp("runs") / "whole")
 
 
+def test_no_more_epochs_than_make_the_most_steps(automata: Task, tmp_path: Path) -> None:
+    """28 training graphs, 8 a step: an epoch is gone through until it has 5 steps, that is in two rounds of 4."""
+    options = {"width": 8, "batch_graphs": 8, "epoch_steps": 5, "epochs": 9}
+    for most, expected in ((17, 2), (3, 1)):
+        fitted = fit(automata, out=tmp_path / str(most), progress=False, options=options | {"most_steps": most})
+        assert (fitted.metrics["epochs"], fitted.metrics["recipe"]["epochs"]) == (expected, expected)
+    # What is asked for by name is done.
+    fitted = fit(automata, out=tmp_path / "all", epochs=3, progress=False, options=options | {"most_steps": 17})
+    assert fitted.metrics["epochs"] == 3
+
+
 def weights(model: torch.nn.Module) -> Tensor:
     return torch.cat([value.flatten() for value in model.state_dict().values()])
 

@@ -196,6 +196,9 @@ def fit(
     plan, configuration = presets.recipe(recipe, model, task.name), presets.config(model, task, recipe)
     given = {**(options or {}), **({} if epochs is None else {"epochs": epochs})}
     plan, configuration = with_options(plan, configuration, given)
+    if plan.most_steps and epochs is None:
+        fitting = plan.most_steps // len(EpisodeStream(task, plan, seed, 0))
+        plan = replace(plan, epochs=max(1, min(plan.epochs, fitting)))
     L.seed_everything(seed, verbose=False)
     network = _tried_out(configuration, plan, task, seed, bool(options))
 

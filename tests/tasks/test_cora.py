@@ -252,6 +252,20 @@ def test_the_second_load_reads_the_first_ones_file(data: Path, monkeypatch: pyte
         Cora("cora/transductive-2", components=4).load()
 
 
+def test_few_shot_training_hides_components_graph_by_graph(data: Path) -> None:
+    task = Cora("cora/few-shot-2", components=8)
+    graphs = task.graphs("train")
+    before, after = (graphs.select(torch.arange(6)) for _ in range(2))
+    after = task.augment(after, torch.Generator().manual_seed(0))
+    hidden = torch.stack([(after.x[after.batch == b] == 0).all(0) for b in range(6)])
+    assert 0 < hidden.float().mean() < 1 and not (hidden == hidden[0]).all()
+    shown = (~hidden)[after.batch]
+    torch.testing.assert_close(after.x[shown], before.x[shown] / 0.7)
+    transductive = Cora("cora/transductive-2", components=8)
+    plain = transductive.graphs("train").select(torch.arange(2))
+    assert torch.equal(transductive.augment(plain, torch.Generator()).x, plain.x)
+
+
 def test_the_seed_decides_the_draws(data: Path) -> None:
     def choices(seed: int) -> list[list[int]]:
         return Cora("cora/few-shot-5", seed, 4).graphs("train").choices.tolist()  # type: ignore[attr-defined]
@@ -261,7 +275,7 @@ def test_the_seed_decides_the_draws(data: Path) -> None:
 
 def test_the_real_file_is_preferred_to_the_stand_in(data: Path) -> None:
     write(data / cora.STAND_IN)
-    task = Cora("cora/transductive-2")
+    task = Cora("cora/transductive-2", components=8)
     assert (task.path, task.stand_in, task.source) == (data / cora.REAL, False, "present")
     (data / cora.REAL).unlink()
     assert (task.path, task.stand_in, task.source) == (data / cora.STAND_IN, True, "stand-in")
@@ -272,10 +286,10 @@ def test_the_real_file_is_preferred_to_the_stand_in(data: Path) -> None:
 def test_absent_or_broken_data_is_told_in_a_sentence(data: Path) -> None:
     (data / cora.REAL).write_bytes(b"not a zip file")
     with pytest.raises(UserError, match="Cannot read"):
-        Cora("cora/transductive-2").load()
+        Cora("cora/transductive-2", components=8).load()
     np.savez(data / cora.REAL, labels=np.arange(3))
     with pytest.raises(UserError, match="adj_indptr"):
-        Cora("cora/transductive-2").load()
+        Cora("cora/transductive-2", components=8).load()
     nothing = np.zeros(0, dtype=np.int64)
     np.savez(data / cora.REAL, labels=np.array([0, 70]), adj_indptr=np.zeros(3), adj_indices=nothing)
     with pytest.raises(UserError, match="70 classes"):

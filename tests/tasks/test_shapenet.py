@@ -126,6 +126,22 @@ def test_mixed_shapes_know_their_category(root: Path) -> None:
     assert episode.graph.category.shape == episode.y.shape
 
 
+def test_training_shapes_are_mirrored_and_stretched_whole(root: Path) -> None:
+    write(root, "bag")
+    task = shapenet_task("shapenet/bag")
+    graphs = task.graphs("train")
+    index = torch.arange(len(graphs)).repeat(40)
+    before = graphs.select(index)
+    after = task.augment(graphs.select(index), torch.Generator().manual_seed(0))
+    factor = after.x / before.x
+    first = before.ptr[:-1]
+    torch.testing.assert_close(factor, factor[first][before.batch], rtol=1e-4, atol=1e-5)  # one per shape and axis
+    assert ((factor[first].abs() > 0.79) & (factor[first].abs() < 1.26)).all()
+    assert factor[first].std(0).min() > 0.05
+    assert (factor[:, :2] > 0).all() and 0.2 < (factor[first, 2] < 0).float().mean() < 0.8
+    assert torch.equal(after.y, before.y) and torch.equal(after.pos, before.pos)
+
+
 def test_the_tables_are_the_papers() -> None:
     assert len(CATEGORIES) == 16
     assert len(NAMES) == 19

@@ -28,9 +28,9 @@ class AmpnpConfig(ModelConfig):
 
     width: int = 64
     depth: int = 2
-    heads: int = 8
-    head_width: int = 8
-    values: int = 8
+    heads: int = 4
+    head_width: int = 16
+    values: int = 16
     z_width: int = 32
     latent: bool = True
     attention: bool = True

@@ -31,7 +31,7 @@ class ClassAttention(nn.Module):
     ``query_count``, ``key_count`` [B] → [Q, C, heads · (1 + values)].
     """
 
-    def __init__(self, width: int, heads: int = 8, head_width: int = 8, values: int = 8, buckets: int = 4) -> None:
+    def __init__(self, width: int, heads: int = 4, head_width: int = 16, values: int = 16, buckets: int = 4) -> None:
         super().__init__()
         self.heads, self.head_width, self.values, self.buckets = heads, head_width, values, buckets
         self.to_query = nn.Linear(width, heads * head_width)

