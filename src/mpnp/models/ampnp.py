@@ -37,8 +37,8 @@ class AmpnpConfig(ModelConfig):
     local: bool = True
     edges: bool = True
     class_embedding: bool = False
-    refine: int = 1
-    reaches: tuple[int, ...] = (2, 8, 40)
+    refine: int = 3
+    reaches: tuple[int, ...] = (1, 2, 8, 40)
     dropout: float = 0.0
     kind: str = "ampnp"
 

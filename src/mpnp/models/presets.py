@@ -164,7 +164,8 @@ AMPNP_CHANGES: tuple[tuple[str, dict[str, object]], ...] = (
     # Proteins are few and vary; the classes of atoms follow from where they are, and dropout only blurs that.
     ("tud/enzymes", {"dropout": 0.2}),
     ("tud/proteins", {"dropout": 0.2}),
-    ("ppisp", {"dropout": 0.2, "refine": 2, "reaches": (1, 2, 8, 40)}),
+    ("ppisp", {"depth": 3, "dropout": 0.3}),
+    ("cora/*", {"reaches": (2, 8, 40)}),
     ("cora/few-shot-*", {"dropout": 0.3}),
 )
 
