@@ -7,6 +7,7 @@ import torch
 from torch_geometric.data import Data
 
 from mpnp.episode import Episode
+from mpnp.prediction import Prediction
 from mpnp.scores import BinaryScore, ShapeScore, shape_miou
 
 
@@ -28,9 +29,15 @@ def test_miou_of_shapes_by_hand() -> None:
 def test_given_labels_count_as_given_in_the_papers_miou() -> None:
     given = episode([0, 0, 1, 1], context=[True, False, False, True], classes=2)
     score = ShapeScore()
-    score.add(given, torch.tensor([1, 2]), torch.tensor([0, 0]))
+    score.add(given, torch.tensor([1, 2]), Prediction.certain(torch.tensor([[0.9, 0.1], [0.6, 0.4]])))
     # Hidden points: part 0 is 1 of 2, part 1 is 0 of 1. All points: part 0 is 2 of 3, part 1 is 1 of 2.
     assert score.compute() == pytest.approx({"miou": 0.25, "miou_paper": (2 / 3 + 1 / 2) / 2})
+
+
+def sure(probability: list[float]) -> Prediction:
+    """Predictions with the given probabilities of class 1."""
+    p = torch.tensor(probability)
+    return Prediction.certain(torch.stack([1 - p, p], 1))
 
 
 def test_f1_and_matthews_correlation_by_hand() -> None:
@@ -38,8 +45,14 @@ def test_f1_and_matthews_correlation_by_hand() -> None:
     first = episode([1, 1, 0, 0], context=[False] * 4, classes=2)
     second = episode([1, 0, 0, 0], context=[False] * 4, classes=2)
     every = torch.arange(4)
-    score.add(first, every, torch.tensor([1, 0, 1, 0]))
-    score.add(second, every, torch.tensor([1, 0, 0, 0]))
+    score.add(first, every, sure([0.9, 0.42, 0.7, 0.1]))
+    score.add(second, every, sure([0.8, 0.2, 0.2, 0.3]))
     # True positives 2, false positives 1, false negatives 1, true negatives 4.
-    expected = {"f1": 2 * 2 / (2 * 2 + 1 + 1), "mcc": (2 * 4 - 1 * 1) / (3 * 3 * 5 * 5) ** 0.5}
-    assert score.compute() == pytest.approx(expected)
+    f1, mcc = 2 * 2 / (2 * 2 + 1 + 1), (2 * 4 - 1 * 1) / (3 * 3 * 5 * 5) ** 0.5
+    even = {"f1_argmax": f1, "mcc_argmax": mcc}
+    assert score.compute() == pytest.approx({"f1": f1, "mcc": mcc, "threshold": 0.5} | even)
+    # From 0.4 on all three of class 1 are found, with one false positive still; 0.3 is not above 0.3.
+    assert score.best_threshold() == 0.3
+    score.threshold = 0.4
+    better = {"f1": 2 * 3 / (2 * 3 + 1), "mcc": (3 * 4) / (4 * 3 * 5 * 4) ** 0.5}
+    assert score.compute() == pytest.approx(better | even | {"threshold": 0.4})

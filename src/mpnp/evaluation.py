@@ -12,7 +12,7 @@ from tqdm import tqdm
 from .episode import Episode, Sampling, sample_episode
 from .errors import UserError
 from .prediction import Prediction, Predictor
-from .scores import Score, special_scores
+from .scores import BinaryScore, Score, special_scores
 from .tasks.base import Split, Task
 
 FOLDS = 10
@@ -69,7 +69,8 @@ def evaluate(
     ``accuracy``, ``nll``, ``brier``, ``ece`` are taken on the unlabelled nodes; ``accuracy_paper`` on all targets, the context
     nodes among them, as the paper does. Where a predictor could read a node's own label, context nodes are cross-fitted;
     on shapes, whose large graphs would make that slow, they count as given, as they do in ``miou_paper``.
-    Tasks with metrics of their own (``f1``, ``mcc``; ``miou``, ``miou_paper``) add them.
+    Tasks with metrics of their own (``f1``, ``mcc``, their threshold chosen on validation graphs; ``miou``, ``miou_paper``)
+    add them.
     At 100 % nothing is unlabelled: everything is cross-fitted but ``accuracy_paper`` of predictors that see the context
     only through a summary.
     """
@@ -83,9 +84,10 @@ def evaluate(
     )
     for written in chosen:
         rate = parse_rate(written)
+        threshold = choose_threshold(predictor, task, rate, samples) if split == "test" else 0.5
         results = []
         for draw in range(draws):
-            results.append(_one_draw(predictor, task, rate, seed * 10_007 + draw, samples, split))
+            results.append(_one_draw(predictor, task, rate, seed * 10_007 + draw, samples, split, threshold))
             work.update()
         table[written] = _summary(results)
     work.close()
@@ -110,8 +112,23 @@ def parse_rate(written: str) -> float:
     return rate
 
 
-def _one_draw(predictor: Predictor, task: Task, rate: float, seed: int, samples: int, split: Split) -> dict[str, float]:
-    headline, paper, special = Score(task.num_classes), Score(task.num_classes), special_scores(task)
+def choose_threshold(predictor: Predictor, task: Task, rate: float, samples: int = 16) -> float:
+    """The probability from which F1 and MCC count a node to class 1, chosen on the validation graphs at the same rate."""
+    if "binary" not in task.metrics:
+        return 0.5
+    score = BinaryScore()
+    for draw in range(3):
+        for episode in episodes(task, rate, draw, "val"):
+            hidden = episode.unlabelled_targets.nonzero().squeeze(1)
+            if hidden.numel():
+                score.add(episode, hidden, predictor.predict(episode, samples=samples, nodes=hidden))
+    return score.best_threshold()
+
+
+def _one_draw(
+    predictor: Predictor, task: Task, rate: float, seed: int, samples: int, split: Split, threshold: float
+) -> dict[str, float]:
+    headline, paper, special = Score(task.num_classes), Score(task.num_classes), special_scores(task, threshold)
     folds = torch.Generator().manual_seed(seed + 1)
     for episode in episodes(task, rate, seed, split):
         hidden = episode.unlabelled_targets.nonzero().squeeze(1)
@@ -120,7 +137,7 @@ def _one_draw(predictor: Predictor, task: Task, rate: float, seed: int, samples:
             headline.add(prediction, episode.y[hidden])
             paper.add(prediction, episode.y[hidden])
             for score in special:
-                score.add(episode, hidden, prediction.label)
+                score.add(episode, hidden, prediction)
         shown = episode.context.nonzero().squeeze(1)
         direct = not predictor.sees_own_label
         as_given = not direct and "shapes" in task.metrics

@@ -7,7 +7,8 @@ from typing import Protocol
 
 import torch
 from torch import Tensor
-from torchmetrics.classification import BinaryF1Score, BinaryMatthewsCorrCoef, MulticlassCalibrationError
+from torchmetrics.classification import MulticlassCalibrationError
+from torchmetrics.functional.classification import binary_f1_score, binary_matthews_corrcoef
 
 from .episode import Episode
 from .prediction import Prediction
@@ -49,25 +50,44 @@ class Score:
 
 
 class SpecialScore(Protocol):
-    """A metric of some tasks, from the labels predicted for the hidden nodes [Q] of one episode after the other."""
+    """A metric of some tasks, from the predictions for the hidden nodes [Q] of one episode after the other."""
 
-    def add(self, episode: Episode, hidden: Tensor, label: Tensor) -> None: ...
+    def add(self, episode: Episode, hidden: Tensor, prediction: Prediction) -> None: ...
 
     def compute(self) -> dict[str, float]: ...
 
 
 class BinaryScore:
-    """F1 of class 1 and Matthews correlation, over all hidden nodes."""
+    """F1 of class 1 and Matthews correlation, over all hidden nodes.
 
-    def __init__(self) -> None:
-        self.f1, self.mcc = BinaryF1Score(), BinaryMatthewsCorrCoef()
+    Where one class is rare, neither is at its best where accuracy is: ``f1`` and ``mcc`` count a node to class 1 from the
+    ``threshold`` on, ``f1_argmax`` and ``mcc_argmax`` where it is the likelier class.
+    """
 
-    def add(self, episode: Episode, hidden: Tensor, label: Tensor) -> None:
-        self.f1.update(label, episode.y[hidden])
-        self.mcc.update(label, episode.y[hidden])
+    def __init__(self, threshold: float = 0.5) -> None:
+        self.threshold = threshold
+        self.probability: list[Tensor] = []
+        self.true: list[Tensor] = []
+
+    def add(self, episode: Episode, hidden: Tensor, prediction: Prediction) -> None:
+        self.probability.append(prediction.probabilities[:, 1])
+        self.true.append(episode.y[hidden])
+
+    def best_threshold(self) -> float:
+        """The threshold of 0.05, 0.1, … 0.95 with the largest Matthews correlation; the lowest of equal ones."""
+        steps = [step / 20 for step in range(1, 20)]
+        return max(steps, key=lambda threshold: self._at(threshold)[1]) if self.true else 0.5
 
     def compute(self) -> dict[str, float]:
-        return {"f1": float(self.f1.compute()), "mcc": float(self.mcc.compute())}
+        f1, mcc = self._at(self.threshold)
+        f1_argmax, mcc_argmax = self._at(0.5)
+        return {"f1": f1, "mcc": mcc, "f1_argmax": f1_argmax, "mcc_argmax": mcc_argmax, "threshold": self.threshold}
+
+    def _at(self, threshold: float) -> tuple[float, float]:
+        if not self.true:
+            return float("nan"), float("nan")
+        label, true = (torch.cat(self.probability) > threshold).long(), torch.cat(self.true)
+        return float(binary_f1_score(label, true)), float(binary_matthews_corrcoef(label, true))
 
 
 class ShapeScore:
@@ -78,8 +98,8 @@ class ShapeScore:
         self.hidden: list[Tensor] = []
         self.all: list[Tensor] = []
 
-    def add(self, episode: Episode, hidden: Tensor, label: Tensor) -> None:
-        everything = episode.y.clone()
+    def add(self, episode: Episode, hidden: Tensor, prediction: Prediction) -> None:
+        everything, label = episode.y.clone(), prediction.label
         everything[hidden] = label
         self.hidden.append(shape_miou(episode.y[hidden], label, episode.batch[hidden], episode.num_classes))
         self.all.append(shape_miou(episode.y, everything, episode.batch, episode.num_classes))
@@ -105,9 +125,9 @@ def shape_miou(true: Tensor, predicted: Tensor, batch: Tensor, parts: int) -> Te
     return torch.where(union > 0, common / union.clamp(min=1), 1.0).mean(1)
 
 
-def special_scores(task: Task) -> list[SpecialScore]:
+def special_scores(task: Task, threshold: float = 0.5) -> list[SpecialScore]:
     """Fresh counters of the metrics a task has besides the common ones."""
-    kinds: dict[str, Callable[[], SpecialScore]] = {"binary": BinaryScore, "shapes": ShapeScore}
+    kinds: dict[str, Callable[[], SpecialScore]] = {"binary": lambda: BinaryScore(threshold), "shapes": ShapeScore}
     return [kinds[name]() for name in task.metrics]
 
 
