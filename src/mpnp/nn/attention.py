@@ -9,7 +9,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 from torch import Tensor
 
-JOINT_WIDTH = 40  # up to here one pass with a column per class and value is cheaper than two narrow passes
+JOINT_WIDTH = 64  # up to here one pass with a column per class and value is cheaper than two narrow passes
 
 
 class ClassAttention(nn.Module):
