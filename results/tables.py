@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from mpnp.errors import UserError
 from mpnp.reproduce import paper
 from mpnp.tasks import get_task
 
@@ -49,7 +50,7 @@ def printed(task: str, metric: str) -> dict[str, list[str]]:
     """The paper's rows in %, where it has any."""
     try:
         table = paper.results(task, metric)
-    except Exception:
+    except UserError:  # the paper has no such table
         return {}
     factor = 1 if table.unit.startswith("percent") or table.unit == "%" else 100
     rows = {}

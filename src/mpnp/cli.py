@@ -109,6 +109,7 @@ def _parser() -> ArgumentParser:
     evaluate.add_argument(
         "--rates", type=str | float, nargs="+", default=None, help="context rates (default: the task's)"
     )
+    evaluate.add_argument("--split", type=Literal["test", "val"], default="test", help="val: what choices are made by")
     evaluate.add_argument("--draws", type=int, default=3, help="context draws per rate")
     evaluate.add_argument("--samples", type=int, default=16, help="latent samples")
     evaluate.add_argument("--seed", type=int, default=0)
@@ -213,6 +214,7 @@ def _evaluate(options: Namespace) -> None:
         draws=options.draws,
         samples=options.samples,
         seed=options.seed,
+        split=options.split,
         progress=sys.stderr.isatty(),
     )
     table["made"] = provenance(Path(options.predictor))

@@ -139,17 +139,17 @@ def _one_draw(
             for score in special:
                 score.add(episode, hidden, prediction)
         shown = episode.context.nonzero().squeeze(1)
-        direct = not predictor.sees_own_label
-        as_given = not direct and "shapes" in task.metrics
-        if as_given:
-            paper.nodes, paper.correct = paper.nodes + shown.numel(), paper.correct + shown.numel()
-        if shown.numel() and (rate == 1 or not (direct or as_given)):
+        as_given = predictor.sees_own_label and "shapes" in task.metrics
+        cross_fitted = predictor.sees_own_label and not as_given
+        if shown.numel() and (rate == 1 or cross_fitted):
             fitted, nodes = cross_fit(predictor, episode, folds, samples=samples, seed=seed)
             if rate == 1:
                 headline.add(fitted, episode.y[nodes])
-            if not (direct or as_given):
+            if cross_fitted:
                 paper.add(fitted, episode.y[nodes])
-        if shown.numel() and direct:
+        if as_given:
+            paper.add_given(shown.numel())
+        elif shown.numel() and not cross_fitted:
             paper.add(predictor.predict(episode, samples=samples, seed=seed, nodes=shown), episode.y[shown])
     result = {**headline.compute(), "accuracy_paper": paper.compute()["accuracy"]}
     for score in special:

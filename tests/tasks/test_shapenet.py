@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
+from scipy.spatial import cKDTree
 
 from mpnp.errors import UserError
 from mpnp.evaluation import episodes
@@ -249,6 +250,19 @@ def test_whole_categories_have_the_papers_size(category: str, shapes: int, nodes
     assert sizes.mean() == pytest.approx(nodes, abs=0.006)
     assert np.unique(cloud["label"]).tolist() == list(range(CATEGORIES[category].parts))
     assert set(cloud["split"]) == set(SPLITS)
+
+
+@real_data
+@pytest.mark.parametrize("category", list(CATEGORIES))
+def test_shapes_are_their_own_mirror_images_across(category: str) -> None:
+    """What training shapes may be turned into: at the mirror image of a point lies its own part."""
+    cloud = shapenet.read(category)
+    agree = []
+    for start, end in zip(cloud["ptr"][:8], cloud["ptr"][1:9], strict=True):
+        xyz, label = cloud["xyz"][start:end], cloud["label"][start:end]
+        _, mirrored = cKDTree(xyz).query(xyz * [1, 1, -1])
+        agree.append((label[mirrored] == label).mean())
+    assert np.mean(agree) > 0.9
 
 
 @real_data

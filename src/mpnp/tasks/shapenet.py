@@ -111,8 +111,8 @@ class ShapeNet(Task):
     def augment(self, graph: Data, generator: torch.Generator) -> Data:
         """A shape seen in a mirror, and stretched along each axis by up to a quarter.
 
-        In all 16 categories z is the axis across: turned to its mirror image, at least 94 % of the points find a nearest
-        point of their own part there.
+        z is the axis across: of eight shapes of each of the 16 categories, at least 90 % of the points find their own part
+        at their mirror image (a test asks this of all).
         """
         shapes = graph.ptr.numel() - 1
         stretch = 1.25 ** (2 * torch.rand(shapes, 3, generator=generator) - 1)
