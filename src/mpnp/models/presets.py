@@ -154,7 +154,7 @@ DEFAULT_CHANGES: tuple[tuple[str, str, dict[str, object]], ...] = (
     ("ca/life-like", "*", {"epochs": 8, "batch_nodes": 16_000}),
     ("ppisp", "*", {"epochs": 12}),
     # Three labelled points are a context too. Large categories get fewer epochs.
-    ("shapenet/*", "*", {"context": (0.001, 0.4), "most_steps": 2000}),
+    ("shapenet/*", "*", {"context": (0.001, 0.4), "most_steps": 1000}),
     ("cora/*", "*", {"epochs": 5}),
 )
 # What the flagship has differently where, in the same way.

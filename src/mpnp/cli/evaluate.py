@@ -1,0 +1,82 @@
+"""``mpnp evaluate``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Literal
+
+from jsonargparse import ArgumentParser, Namespace
+
+from ..errors import UserError
+from .common import at_least, without_nan
+
+HELP = "score a trained model or a predictor without parameters"
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "predictor",
+        type=str,
+        help="a model folder, or: mode, state-mode, label-propagation, rule-table, rule-posterior",
+    )
+    parser.add_argument("--task", type=str, default=None, help="default: what the model was trained on")
+    parser.add_argument(
+        "--rates", type=str | float, nargs="+", default=None, help="context rates (default: the task's)"
+    )
+    parser.add_argument("--split", type=Literal["test", "val"], default="test", help="val: what choices are made by")
+    parser.add_argument("--draws", type=int, default=3, help="context draws per rate")
+    parser.add_argument("--samples", type=int, default=16, help="latent samples")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--threads", type=int, default=None)
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+
+
+def run(options: Namespace) -> None:
+    import torch
+
+    from ..evaluation import evaluate, parse_rate
+    from ..models import find_predictor
+    from ..provenance import provenance
+    from ..tasks import get_task
+
+    at_least(options, draws=1, samples=1, threads=1, seed=0)
+    for rate in options.rates or []:
+        parse_rate(str(rate))
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    predictor, trained_on = find_predictor(options.predictor)
+    name = options.task or trained_on
+    if name is None:
+        raise UserError(
+            f"'{options.predictor}' is not bound to a task; say which with --task, as --task ca/small-world."
+        )
+    table = evaluate(
+        predictor,
+        get_task(name),
+        options.rates,
+        draws=options.draws,
+        samples=options.samples,
+        seed=options.seed,
+        split=options.split,
+        progress=sys.stderr.isatty(),
+    )
+    table["made"] = provenance(Path(options.predictor))
+    if options.json:
+        print(json.dumps(without_nan(table)))
+        return
+    common = ("accuracy", "accuracy_paper", "nll", "brier", "ece")
+    first = next(iter(table["rates"].values()))
+    special = [key for key in first if key not in common and not key.endswith("_std")]
+    data = f" ({table['data']})" if table["data"] == "stand-in" else ""
+    print(
+        f"{table['model']} on {table['task']}{data}: unlabelled nodes, mean ± spread of {options.draws} context draws"
+    )
+    print(f"{'rate':>6}{'accuracy %':>16}{'as the paper':>14}{'NLL':>9}{'Brier':>9}{'ECE':>9}", end="")
+    print("".join(f"{key:>12}" for key in special))
+    for rate, row in table["rates"].items():
+        accuracy = f"{100 * row['accuracy']:.2f} ± {100 * row['accuracy_std']:.2f}"
+        paper = f"{100 * row['accuracy_paper']:.2f}"
+        print(f"{rate:>6}{accuracy:>16}{paper:>14}{row['nll']:>9.4f}{row['brier']:>9.4f}{row['ece']:>9.4f}", end="")
+        print("".join(f"{row[key]:>12.4f}" for key in special))
