@@ -259,6 +259,15 @@ def test_an_interrupted_training_says_how_to_go_on(
     assert "2 epochs" in prints(*command, "--resume")
 
 
+def test_two_processes_tell_the_result_once(place: Place, capfd: pytest.CaptureFixture[str]) -> None:
+    main(["train", str(place.csv), "--out", str(place.new), "--epochs", "2", "--set", "width=16", "--devices", "2"])
+    out, err = capfd.readouterr()
+    assert len(out.splitlines()) == 1 and "2 epochs" in out and "Traceback" not in err
+    one, two = (json.loads((folder / "metrics.json").read_text()) for folder in (place.model, place.new))
+    assert (one["devices"], two["devices"], two["finished"]) == (1, 2, True)
+    assert two["val_nll"] == pytest.approx(one["val_nll"], rel=1e-3)
+
+
 # --- What is refused -------------------------------------------------------------------------------------------------
 
 COMMANDS: list[tuple[str, str]] = [
@@ -275,6 +284,9 @@ COMMANDS: list[tuple[str, str]] = [
     ("train {pt} --epochs 0", "--epochs 0"),
     ("train {pt} --epochs -1", "--epochs -1"),
     ("train {pt} --threads 0", "--threads 0"),
+    ("train {pt} --devices 0", "--devices 0"),
+    ("train {pt} --devices 9999", "9999 devices"),
+    ("train {pt} --nodes 0", "--nodes 0"),
     ("train {pt} --seed -1", "--seed -1"),
     ("train {pt} --seed 99999999999", "2^32"),
     ("train {pt} --set widht=3", "did you mean 'width'"),

@@ -111,6 +111,31 @@ def test_every_context_node_is_predicted_once_without_its_label_from_most_others
         assert (left[graphs] >= 0.8 * (count[graphs] - 1)).all()
 
 
+def test_fewer_folds_predict_a_part_of_the_context(task: Task) -> None:
+    episode = next(episodes(task, 0.5, seed=3))
+    _, nodes = cross_fit(Parrot(True), episode, torch.Generator().manual_seed(0), folds=2)
+    whole = int(episode.context.sum())
+    assert episode.context[nodes].all()
+    assert 0.15 * whole < nodes.numel() < 0.3 * whole
+
+
+def test_on_large_graphs_a_part_of_the_context_stands_for_all(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
+    exact = evaluate(Parrot(True), task, [0.5], draws=1)["rates"]["0.5"]
+    monkeypatch.setattr("mpnp.evaluation.MANY_NODES", 1)
+    estimate = evaluate(Parrot(True), task, [0.5], draws=1)["rates"]["0.5"]
+    assert estimate["accuracy"] == exact["accuracy"]
+    assert estimate["accuracy_paper"] == pytest.approx(exact["accuracy_paper"], abs=0.02)
+    assert estimate["accuracy_paper"] != exact["accuracy_paper"]
+
+
+def test_only_so_many_graphs_are_scored(task: Task) -> None:
+    few = list(episodes(task, 0.1, seed=0, at_most=3))
+    assert sum(episode.num_graphs for episode in few) == 3
+    every = evaluate(Parrot(True), task, [0.1], draws=1)["rates"]["0.1"]
+    some = evaluate(Parrot(True), task, [0.1], draws=1, graphs=3)["rates"]["0.1"]
+    assert some["accuracy"] != every["accuracy"]
+
+
 def test_predictions_belong_to_the_nodes_they_come_with() -> None:
     class Number:
         name, sees_own_label = "number", True

@@ -28,6 +28,17 @@ def test_two_samples_by_hand() -> None:
     torch.testing.assert_close(prediction.epistemic, torch.tensor([log(2), 0.0, total - aleatoric]))
 
 
+def test_the_deviation_by_hand() -> None:
+    """Over the samples of one node: 0.9 and 0.5 of the first class; a scale of the likelihood's own adds its variance."""
+    samples = torch.tensor([[[0.9, 0.1]], [[0.5, 0.5]]])
+    torch.testing.assert_close(Prediction.from_samples(samples).deviation, torch.tensor([0.2]))
+    scale = torch.tensor([[[0.1, 0.3]], [[0.5, 0.7]]])
+    variance = 0.04 + (0.01 + 0.09 + 0.25 + 0.49) / 4
+    torch.testing.assert_close(Prediction.from_samples(samples, scale).deviation, torch.tensor([variance**0.5]))
+    assert Prediction.from_samples(samples[:1]).deviation.tolist() == [0]  # type: ignore[union-attr]
+    assert Prediction.certain(samples[0]).deviation is None
+
+
 @pytest.mark.parametrize("scale", [0.1, 1.0, 10.0])
 def test_total_is_aleatoric_plus_epistemic(scale: float) -> None:
     logits = scale * torch.randn(16, 200, 5, generator=torch.Generator().manual_seed(0))
@@ -56,6 +67,8 @@ def test_a_part_of_a_prediction_and_parts_put_together() -> None:
     joined, order = Prediction.join(parts, 2), torch.tensor([4, 1, 0, 5, 2, 3])
     assert torch.equal(joined.probabilities, whole.probabilities[order])
     assert torch.equal(joined.epistemic, whole.epistemic[order])
+    assert torch.equal(joined.deviation, whole.deviation[order])  # type: ignore[arg-type,index]
+    assert Prediction.join([*parts, Prediction.certain(whole.probabilities)], 2).deviation is None
     assert Prediction.join([], 5).probabilities.shape == (0, 5)
 
 
@@ -65,3 +78,7 @@ def test_where_takes_each_node_from_one_of_two() -> None:
     mixed = sure.where(torch.tensor([False, True, False]), unsure)
     assert mixed.probabilities.tolist() == [[0.5, 0.5], [1, 0], [0.5, 0.5]]
     torch.testing.assert_close(mixed.aleatoric, torch.tensor([0.1, 0.0, 0.3]))
+    assert mixed.deviation is None
+    sure.deviation, unsure.deviation = torch.zeros(3), torch.tensor([1.0, 2.0, 3.0])
+    mixed = sure.where(torch.tensor([False, True, False]), unsure)
+    assert mixed.deviation is not None and mixed.deviation.tolist() == [1, 0, 3]

@@ -8,7 +8,7 @@ from torch_geometric.data import Data
 
 from mpnp.episode import Episode
 from mpnp.prediction import Prediction
-from mpnp.scores import BinaryScore, ShapeScore, shape_miou
+from mpnp.scores import BinaryScore, ShapeScore, TargetAccuracy, shape_miou
 
 
 def episode(*labels: list[int], context: list[bool], classes: int) -> Episode:
@@ -56,3 +56,12 @@ def test_f1_and_matthews_correlation_by_hand() -> None:
     score.threshold = 0.4
     better = {"f1": 2 * 3 / (2 * 3 + 1), "mcc": (3 * 4) / (4 * 3 * 5 * 4) ** 0.5}
     assert score.compute() == pytest.approx(better | even | {"threshold": 0.4})
+
+
+def test_a_part_stands_for_the_whole_group() -> None:
+    score = TargetAccuracy()
+    score.add(torch.tensor([True, True, True, False]))
+    score.add(torch.tensor([True, False]), standing_for=10)
+    score.add(torch.tensor([], dtype=torch.bool), standing_for=0)
+    assert score.compute() == pytest.approx((3 + 5) / (4 + 10))
+    assert TargetAccuracy().compute() != TargetAccuracy().compute(), "of no node there is no accuracy"

@@ -21,6 +21,7 @@ class Episode:
 
     Shapes: ``graph`` a PyG ``Data`` with ``x`` [N, F], ``edge_index`` [2, E], ``batch`` [N], ``ptr`` [B + 1];
     ``y`` [N] labels, -1 where unknown; ``context``, ``target`` [N] bool, the targets containing the context.
+    ``place``: if these graphs are a part of a larger batch, the number of the first there and how many there are.
     """
 
     graph: Data
@@ -28,6 +29,7 @@ class Episode:
     context: Tensor
     target: Tensor
     num_classes: int
+    place: tuple[int, int] | None = None
 
     @classmethod
     def from_graphs(cls, graphs: list[Data], context: Tensor | None = None, num_classes: int | None = None) -> Episode:
@@ -79,7 +81,11 @@ class Episode:
 
     def only(self, graph: int) -> Episode:
         """One graph of the batch as an episode of its own."""
-        start, end = (int(self.graph.ptr[graph + i]) for i in (0, 1))
+        return self.part(graph, graph + 1)
+
+    def part(self, first: int, last: int) -> Episode:
+        """The graphs ``first`` to ``last - 1`` of the batch as an episode of their own."""
+        start, end = int(self.graph.ptr[first]), int(self.graph.ptr[last])
         nodes, edges = slice(start, end), plain_edges(self.graph.edge_index)
         inside = (edges[1] >= start) & (edges[1] < end)
         edge_type, pos = self.graph.get("edge_type"), self.graph.get("pos")
@@ -87,11 +93,12 @@ class Episode:
             x=self.graph.x[nodes],
             y=self.graph.y[nodes],
             edge_index=edges[:, inside] - start,
-            ptr=torch.tensor([0, end - start]),
+            ptr=self.graph.ptr[first : last + 1] - start,
             edge_type=None if edge_type is None else edge_type[inside],
             extra={} if pos is None else {"pos": pos[nodes]},
+            undirected=getattr(self.graph.edge_index, "is_undirected", None),
         )
-        data = alone.select(torch.tensor([0]))
+        data = alone.select(torch.arange(last - first))
         return Episode(data, self.y[nodes], self.context[nodes], self.target[nodes], self.num_classes)
 
     def relabelled(self, permutation: Tensor) -> Episode:

@@ -30,7 +30,7 @@ def elbo(model: LatentModel, episode: Episode, samples: int = 1) -> Objective:
     """The paper's bound: E_q(z|T)[Σ_T log p(y | z)] − KL(q(z | T) ‖ q(z | C))."""
     reading = model.read(episode)
     context, target = _encode_both(model, reading)
-    z = _draw(target, samples)
+    z = _draw(target, samples, episode)
     log_p, scored = _log_likelihood(model, reading, z)
     divergence = _sum_per_graph(kl_divergence(target, context))
     expected, divergence = log_p.mean(1).sum() / scored, divergence.sum() / scored
@@ -41,7 +41,7 @@ def multi_sample(model: LatentModel, episode: Episode, samples: int = 8) -> Obje
     """Maximum likelihood with the latent integrated out by sampling: log 1/K Σ_k p(y_T | z_k), z_k ~ q(z | C)."""
     reading = model.read(episode)
     context = model.latent(reading, episode.shown().unsqueeze(1))
-    log_p, scored = _log_likelihood(model, reading, _draw(context, samples))
+    log_p, scored = _log_likelihood(model, reading, _draw(context, samples, episode))
     value = (log_p.logsumexp(1) - math.log(log_p.size(1))).sum() / scored
     return Objective(-value, value.detach(), torch.zeros(()))
 
@@ -50,7 +50,7 @@ def importance_weighted(model: LatentModel, episode: Episode, samples: int = 8) 
     """The tighter bound log 1/K Σ_k p(y_T | z_k) q(z_k | C) / q(z_k | T), z_k ~ q(z | T)."""
     reading = model.read(episode)
     context, target = _encode_both(model, reading)
-    z = _draw(target, samples)
+    z = _draw(target, samples, episode)
     log_p, scored = _log_likelihood(model, reading, z)
     log_ratio = _sum_per_graph(_log_prob(context, z) - _log_prob(target, z), keep=2)
     weighted = log_p + log_ratio if log_ratio.size(1) == log_p.size(1) else log_p
@@ -89,9 +89,14 @@ def _encode_both(model: LatentModel, reading: Reading) -> tuple[Normal, Normal]:
     return context, target
 
 
-def _draw(q: Normal, samples: int) -> Tensor:
-    """Reparametrised samples, [B, K, …] from a Normal over [B, 1, …]."""
-    return q.loc + q.scale * torch.randn(q.loc.size(0), samples, *q.loc.shape[2:], device=q.loc.device)
+def _draw(q: Normal, samples: int, episode: Episode) -> Tensor:
+    """Reparametrised samples, [B, K, …] from a Normal over [B, 1, …].
+
+    A part of a larger batch takes its part of that batch's noise: processes that share a batch draw what one would.
+    """
+    first, graphs = episode.place or (0, episode.num_graphs)
+    noise = torch.randn(graphs, samples, *q.loc.shape[2:], device=q.loc.device)
+    return q.loc + q.scale * noise[first : first + episode.num_graphs]
 
 
 def _log_prob(q: Normal, z: Tensor) -> Tensor:

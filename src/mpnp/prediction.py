@@ -25,16 +25,27 @@ class Prediction:
         \underbrace{H[\tfrac1K \sum_k p_k]}_{total} =
         \underbrace{\tfrac1K \sum_k H[p_k]}_{aleatoric} + \underbrace{I}_{epistemic}
 
-    Shapes: ``probabilities`` [N, C]; ``label``, ``total``, ``aleatoric``, ``epistemic`` [N], the last three in nats.
+    ``deviation`` is the predicted standard deviation, the root of its mean square over classes; ``None`` where the predictor
+    draws no samples.
+
+    Shapes: ``probabilities`` [N, C]; ``label``, ``total``, ``aleatoric``, ``epistemic`` [N], the last three in nats;
+    ``deviation`` [N].
     """
 
     probabilities: Tensor
     aleatoric: Tensor
+    deviation: Tensor | None = None
 
     @classmethod
-    def from_samples(cls, probabilities: Tensor) -> Prediction:
-        """From the class probabilities under each of K latent samples, [K, N, C]."""
-        return cls(probabilities.mean(0), entropy(probabilities).mean(0))
+    def from_samples(cls, probabilities: Tensor, scale: Tensor | None = None) -> Prediction:
+        """From the class probabilities under each of K latent samples, [K, N, C].
+
+        ``scale`` [K, N, C] is the standard deviation of the likelihood itself, if it has one: the variances add up.
+        """
+        variance = probabilities.var(0, correction=0)
+        if scale is not None:
+            variance = variance + scale.square().mean(0)
+        return cls(probabilities.mean(0), entropy(probabilities).mean(0), variance.mean(-1).sqrt())
 
     @classmethod
     def certain(cls, probabilities: Tensor) -> Prediction:
@@ -55,20 +66,30 @@ class Prediction:
 
     def at(self, nodes: Tensor | None) -> Prediction:
         """The rows ``nodes`` [Q] of this prediction; all of them for ``None``."""
-        return self if nodes is None else Prediction(self.probabilities[nodes], self.aleatoric[nodes])
+        if nodes is None:
+            return self
+        deviation = None if self.deviation is None else self.deviation[nodes]
+        return Prediction(self.probabilities[nodes], self.aleatoric[nodes], deviation)
 
     @classmethod
     def join(cls, parts: Sequence[Prediction], classes: int) -> Prediction:
         """Predictions for several sets of nodes, one after the other."""
         if not parts:
             return cls(torch.zeros(0, classes), torch.zeros(0))
-        return cls(torch.cat([p.probabilities for p in parts]), torch.cat([p.aleatoric for p in parts]))
+        deviations = [p.deviation for p in parts if p.deviation is not None]
+        return cls(
+            torch.cat([p.probabilities for p in parts]),
+            torch.cat([p.aleatoric for p in parts]),
+            torch.cat(deviations) if len(deviations) == len(parts) else None,
+        )
 
     def where(self, mask: Tensor, other: Prediction) -> Prediction:
         """This prediction on the nodes of ``mask`` [N], ``other`` elsewhere."""
+        one, two = self.deviation, other.deviation
         return Prediction(
             torch.where(mask.unsqueeze(-1), self.probabilities, other.probabilities),
             torch.where(mask, self.aleatoric, other.aleatoric),
+            None if one is None or two is None else torch.where(mask, one, two),
         )
 
 

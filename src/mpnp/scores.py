@@ -38,11 +38,6 @@ class Score:
         self.brier += float((p.square().sum(1) - 2 * true + 1).sum())
         self.ece.update(p, y)
 
-    def add_given(self, nodes: int) -> None:
-        """Count nodes whose label was given as right; meant for accuracy alone."""
-        self.nodes += nodes
-        self.correct += nodes
-
     def compute(self) -> dict[str, float]:
         if self.nodes == 0:
             return dict.fromkeys(("accuracy", "nll", "brier", "ece"), float("nan"))
@@ -52,6 +47,23 @@ class Score:
             "brier": self.brier / self.nodes,
             "ece": float(self.ece.compute()),
         }
+
+
+class TargetAccuracy:
+    """Accuracy alone, over groups of nodes of which a part may stand for the whole."""
+
+    def __init__(self) -> None:
+        self.nodes, self.correct = 0, 0.0
+
+    def add(self, right: Tensor, standing_for: int | None = None) -> None:
+        """Count nodes predicted ``right`` or not [Q] bool, which stand for so many (default: for themselves)."""
+        if right.numel():
+            nodes = right.numel() if standing_for is None else standing_for
+            self.nodes += nodes
+            self.correct += nodes * float(right.double().mean())
+
+    def compute(self) -> float:
+        return self.correct / self.nodes if self.nodes else float("nan")
 
 
 class SpecialScore(Protocol):

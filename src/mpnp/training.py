@@ -28,6 +28,7 @@ from .models.presets import Recipe
 from .models.pretrained import save
 from .objectives import OBJECTIVES, latent_health
 from .options import with_options
+from .parallel import Joined, agreed, check_processes, processes, share
 from .scores import Score
 from .tasks.base import Task
 
@@ -108,13 +109,17 @@ class Learner(L.LightningModule):
     def training_step(self, episode: Episode, step: int) -> torch.Tensor:
         if step == 0:  # the noise of an epoch depends on nothing before it: a resumed run goes on as if never stopped
             torch.manual_seed(self.seed * 1_000_003 + self.current_epoch + 500_000)
-        result = OBJECTIVES[self.recipe.objective](self.model, episode, self.recipe.samples)
-        self.losses.append(result.loss.detach())
-        return result.loss
+        episode, weight = share(self.model, episode, self.global_rank, self.trainer.world_size)
+        loss = weight * OBJECTIVES[self.recipe.objective](self.model, episode, self.recipe.samples).loss
+        if self.trainer.world_size > 1:
+            # The others wait for the gradient of every parameter, of those too that these graphs leave untouched.
+            loss = loss + 0 * torch.stack([parameter.sum() for parameter in self.parameters()]).sum()
+        self.losses.append(loss.detach())
+        return loss
 
     def on_train_epoch_end(self) -> None:
         # Once per epoch: to have Lightning gather the mean costs a small step several per cent.
-        self.log("loss", torch.stack(self.losses).mean())
+        self.log("loss", torch.stack(self.losses).mean(), sync_dist=True)
         self.losses.clear()
 
     def validation_step(self, episode: Episode, step: int) -> None:
@@ -184,11 +189,21 @@ def fit(
     resume: bool = False,
     progress: bool = True,
     options: dict[str, Any] | None = None,
+    devices: int = 1,
+    nodes: int = 1,
 ) -> Fitted:
     """Train the preset ``model`` on ``task`` and leave a model folder at ``out``.
 
     ``options`` override fields of the model's configuration or of the recipe, by name.
+
+    ``devices`` processes on each of ``nodes`` machines, with ``threads`` threads each, share the graphs of every batch:
+    the same batches, contexts and latent noise as in one process, and up to rounding the same losses and gradients. Only
+    dropout, where a model has it, draws other masks, and so other noise after them.
     """
+    check_processes(devices, nodes)
+    again = {"task": task, "model": model, "out": out, "recipe": recipe, "epochs": epochs, "seed": seed,
+             "threads": threads, "resume": resume, "progress": False, "options": options,
+             "devices": devices, "nodes": nodes}  # fmt: skip
     out = Path(out)
     if threads is not None:
         torch.set_num_threads(threads)
@@ -202,40 +217,55 @@ def fit(
     network = _tried_out(configuration, plan, task, seed, bool(options))
 
     run = {"task": task.name, "seed": seed, "recipe": asdict(plan), "model": asdict(configuration)}
-    checkpoint = _prepare(out, run, resume)
-    if checkpoint is None and (out / "metrics.json").exists():
-        return _finished(out)
-    if task.standardise:
-        network.standardise_by(task.graphs("train").x)
-    learner = Learner(network, task, plan, seed)
-    trainer, best = _trainer(out, plan, progress)
-    interrupted = False
+    with processes(devices, nodes, fit, again) as rank:
+        checkpoint = agreed(lambda: _prepare(out, run, resume))
+        if checkpoint is None and (out / "metrics.json").exists():
+            return _finished(out)
+        if task.standardise:
+            network.standardise_by(task.graphs("train").x)
+        learner = Learner(network, task, plan, seed)
+        trainer, best = _trainer(out, plan, progress and rank == 0, devices, nodes)
+        finished = _train(trainer, learner, checkpoint, rank)
+        if rank > 0:
+            trainer.strategy.barrier()  # until the folder is whole
+            return _finished(out)
+        if not finished and not (out / "checkpoints" / "best.ckpt").exists():
+            raise UserError(f"Interrupted before the first epoch ended: nothing was learned yet, {out} holds no model.")
+        weights = torch.load(out / "checkpoints" / "best.ckpt", weights_only=True)["state_dict"]
+        network.load_state_dict({k.removeprefix("model."): v for k, v in weights.items() if k.startswith("model.")})
+        metrics = {
+            "finished": finished,
+            "epochs": trainer.current_epoch,
+            "minutes": round((learner.seconds + time.time() - learner.started) / 60, 2),
+            "val_nll": float(best.best_model_score) if best.best_model_score is not None else None,
+            "threads": torch.get_num_threads(),
+            "devices": devices,
+            "nodes": nodes,
+            **run,
+        }
+        save(network, out, metrics)
+        if finished:  # else no one waits
+            trainer.strategy.barrier()
+        return Fitted(network, out, metrics)
+
+
+def _train(trainer: L.Trainer, learner: Learner, checkpoint: Path | None, rank: int) -> bool:
+    """Train, from the ``checkpoint`` on if there is one; whether it came to its end."""
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*does not have many workers.*")
+        warnings.filterwarnings("ignore", message=".*does not have many workers.*|.*sync_dist=True.*")
         warnings.filterwarnings(
             "ignore", message=".*isn't implemented.*|.*Sparse.*|.*`IterableDataset` has `__len__`.*"
         )
         warnings.filterwarnings("ignore", message=".*exists and is not empty.*|.*smaller than the logging interval.*")
-        if checkpoint is not None:
+        if checkpoint is not None and rank == 0:
             _keep_log(trainer.logger)
         try:
             trainer.fit(learner, ckpt_path=checkpoint, weights_only=True)
         except SystemExit:  # how Lightning ends after Ctrl-C, with the last epoch's checkpoint in place
-            interrupted = True
-    if interrupted and not (out / "checkpoints" / "best.ckpt").exists():
-        raise UserError(f"Interrupted before the first epoch ended: nothing was learned yet, {out} holds no model.")
-    weights = torch.load(out / "checkpoints" / "best.ckpt", weights_only=True)["state_dict"]
-    network.load_state_dict({k.removeprefix("model."): v for k, v in weights.items() if k.startswith("model.")})
-    metrics = {
-        "finished": not interrupted,
-        "epochs": trainer.current_epoch,
-        "minutes": round((learner.seconds + time.time() - learner.started) / 60, 2),
-        "val_nll": float(best.best_model_score) if best.best_model_score is not None else None,
-        "threads": torch.get_num_threads(),
-        **run,
-    }
-    save(network, out, metrics)
-    return Fitted(network, out, metrics)
+            if rank > 0:
+                raise
+            return False
+    return True
 
 
 def _tried_out(configuration: ModelConfig, plan: Recipe, task: Task, seed: int, changed: bool) -> LatentModel:
@@ -256,7 +286,7 @@ def _tried_out(configuration: ModelConfig, plan: Recipe, task: Task, seed: int, 
     return network
 
 
-def _trainer(out: Path, plan: Recipe, progress: bool) -> tuple[L.Trainer, ModelCheckpoint]:
+def _trainer(out: Path, plan: Recipe, progress: bool, devices: int, nodes: int) -> tuple[L.Trainer, ModelCheckpoint]:
     """Lightning's trainer, and its checkpoint of the best epoch."""
     best = ModelCheckpoint(out / "checkpoints", "best", "val_nll", enable_version_counter=False)
     # Not ``save_last``, which writes only when the best is written too.
@@ -268,6 +298,10 @@ def _trainer(out: Path, plan: Recipe, progress: bool) -> tuple[L.Trainer, ModelC
         callbacks.append(Progress())
     trainer = L.Trainer(
         accelerator="cpu",
+        devices=devices,
+        num_nodes=nodes,
+        strategy="auto" if devices * nodes == 1 else Joined(),
+        use_distributed_sampler=False,  # every process cuts its share out of the whole batch, and validates in full
         deterministic="warn",  # else threads add up gradients of gathered rows in any order
         max_epochs=plan.epochs,
         callbacks=callbacks,

@@ -12,7 +12,7 @@ from typing import NoReturn
 from jsonargparse import ArgumentParser
 
 from ..errors import UserError
-from . import data, demo, evaluate, predict, tasks, train
+from . import active, data, demo, evaluate, predict, reproduce, suggest, tasks, train
 
 # What ``mpnp --help`` lists, in this order: each module has HELP, ``arguments`` and ``run``.
 COMMANDS: dict[str, ModuleType] = {
@@ -22,6 +22,9 @@ COMMANDS: dict[str, ModuleType] = {
     "train": train,
     "evaluate": evaluate,
     "predict": predict,
+    "suggest": suggest,
+    "active": active,
+    "reproduce": reproduce,
 }
 
 

@@ -23,7 +23,9 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--recipe", type=str, default="default", help="default, or paper for the paper's settings")
     parser.add_argument("--epochs", type=int, default=None, help="instead of the recipe's number")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--threads", type=int, default=None, help="processor threads (default: all)")
+    parser.add_argument("--threads", type=int, default=None, help="processor threads of each process (default: all)")
+    parser.add_argument("--devices", type=int, default=1, help="processes on a machine, which share every batch")
+    parser.add_argument("--nodes", type=int, default=1, help="machines (see docs/architecture.md)")
     parser.add_argument("--resume", action="store_true", help="continue an interrupted run in --out")
     parser.add_argument(
         "--set",
@@ -37,11 +39,13 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> None:
+    from lightning.pytorch.utilities import rank_zero_only
+
     from ..tasks import get_task
     from ..training import fit
 
     quiet()
-    at_least(options, epochs=1, threads=1, seed=0)
+    at_least(options, epochs=1, threads=1, seed=0, devices=1, nodes=1)
     task = get_task(options.task)
     out = (
         options.out
@@ -57,7 +61,11 @@ def run(options: Namespace) -> None:
         threads=options.threads,
         resume=options.resume,
         options=dict(_assignment(text) for text in options.set),
+        devices=options.devices,
+        nodes=options.nodes,
     )
+    if getattr(rank_zero_only, "rank", 0) > 0:  # the first of several processes tells
+        return
     metrics = fitted.metrics
     if not metrics["finished"]:
         print(

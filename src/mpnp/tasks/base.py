@@ -30,7 +30,7 @@ class Task(ABC):
     ``context`` / ``extra``: the paper's ranges of the context rate and the extra-target rate in training.
     ``rates``: the context rates at which the paper reports.
     ``metrics``: what is counted besides the common scores: 'binary' for F1 and MCC, 'shapes' for mIoU.
-    ``source``: where the data comes from, in a word or two.
+    ``source``: where the data comes from, in a word or two; ``version``: raised when the same name comes to mean other graphs.
     """
 
     name: str
@@ -44,6 +44,7 @@ class Task(ABC):
     num_classes: int
     num_relations: int = 1
     source: str = "present"
+    version: ClassVar[int] = 1
 
     @property
     def class_names(self) -> list[str]:

@@ -36,6 +36,7 @@ class CellularAutomaton(Task):
     ``graphs_total`` graphs (for Life-like the expected number: each of the 2^18 rules is taken with probability 0.01).
     """
 
+    version = VERSION
     family: str
     seed: int = 0
     graphs_total: int = 2700

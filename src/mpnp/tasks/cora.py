@@ -85,6 +85,7 @@ class Cora(Task):
     discipline against each other, which no test task does. Validation and test: choices drawn once, by ``seed``.
     """
 
+    version = VERSION
     name: str
     seed: int = 0
     components: int = 100

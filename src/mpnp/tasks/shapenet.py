@@ -73,6 +73,7 @@ class ShapeNet(Task):
     Graphs carry ``pos`` [N, 3].
     """
 
+    version = VERSION
     name: str
     neighbours: int = NEIGHBOURS
 

@@ -1,0 +1,183 @@
+"""Which nodes to ask for next: query strategies with one contract."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import torch
+from torch import Tensor
+from torch_geometric.utils import add_self_loops, remove_self_loops, to_undirected
+
+from ..episode import Episode
+from ..errors import UserError, unknown_name
+from ..graphs import plain_edges
+from ..prediction import Prediction
+
+
+class Choice(NamedTuple):
+    """``nodes`` [M] to ask for, graph by graph and the best of each graph first, and their ``scores`` [M]: why."""
+
+    nodes: Tensor
+    scores: Tensor
+
+
+class Strategy(Protocol):
+    """Chooses ``count`` nodes of every graph, or all of its ``pool`` [N] bool where that holds fewer.
+
+    It reads no label but those shown. ``noise`` [N], numbers in [0, 1), settles what scores leave open. ``says``: what
+    the score is, in words.
+    """
+
+    @property
+    def says(self) -> str: ...
+
+    def choose(self, episode: Episode, prediction: Prediction, pool: Tensor, count: int, noise: Tensor) -> Choice: ...
+
+
+def ask(
+    strategy: str | Strategy,
+    episode: Episode,
+    prediction: Prediction,
+    pool: Tensor | None = None,
+    count: int = 1,
+    *,
+    seed: int = 0,
+    noise: Tensor | None = None,
+) -> Choice:
+    """The nodes of each graph whose label ``strategy``, one of :data:`STRATEGIES` or another, would ask for next.
+
+    ``pool`` [N] bool: the nodes that may be asked, by default all but the context. Chance is drawn by ``seed``, the same
+    for every graph, so that a graph is asked alike alone and in a batch; or given as ``noise`` [N].
+    """
+    if count < 1:
+        raise UserError(f"{count} nodes to ask for were given, at least 1 is expected.")
+    allowed = ~episode.context if pool is None else pool & ~episode.context
+    if noise is None:
+        start = episode.graph.ptr[:-1][episode.batch]
+        longest = int(episode.graph.ptr.diff().max())
+        shared = torch.rand(longest, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+        noise = shared[torch.arange(episode.num_nodes) - start]
+    chooser = find_strategy(strategy) if isinstance(strategy, str) else strategy
+    return chooser.choose(episode, prediction, allowed, count, noise)
+
+
+def find_strategy(name: str) -> Strategy:
+    if name not in STRATEGIES:
+        raise unknown_name("strategy", name, STRATEGIES)
+    return STRATEGIES[name]
+
+
+def best(scores: Tensor, pool: Tensor, batch: Tensor, count: int, noise: Tensor) -> Tensor:
+    """The ``count`` nodes of each graph's pool with the largest scores [N], the best first; equal ones by ``noise``."""
+    nodes = pool.nonzero().squeeze(1)
+    nodes = nodes[noise[nodes].argsort()]
+    # Differences this small come from the order of additions, not from the data.
+    nodes = nodes[scores[nodes].double().round(decimals=6).argsort(descending=True, stable=True)]
+    nodes = nodes[batch[nodes].argsort(stable=True)]
+    sizes = torch.bincount(batch[nodes])
+    rank = torch.arange(nodes.numel()) - (sizes.cumsum(0) - sizes)[batch[nodes]]
+    return nodes[rank < count]
+
+
+@dataclass(frozen=True)
+class ByScore:
+    """The nodes with the largest score, each judged for itself."""
+
+    says: str
+    score: Callable[[Prediction], Tensor]
+
+    def choose(self, episode: Episode, prediction: Prediction, pool: Tensor, count: int, noise: Tensor) -> Choice:
+        scores = self.score(prediction)
+        nodes = best(scores, pool, episode.batch, count, noise)
+        return Choice(nodes, scores[nodes])
+
+
+def margin(prediction: Prediction) -> Tensor:
+    """1 - (p₁ - p₂) of the two largest probabilities, [N]: 1 where two classes are equally likely."""
+    two = prediction.probabilities.topk(min(2, prediction.probabilities.size(1))).values
+    return 1 - two[:, 0] + (two[:, 1] if two.size(1) > 1 else 0)
+
+
+def deviation(prediction: Prediction) -> Tensor:
+    r"""The predicted standard deviation, [N], root mean square over classes.
+
+    The paper asks for "the target with the greatest uncertainty", and its decoder gives every label a σ. With its
+    Gaussian likelihood that is the deviation of the mixture over latent samples, :math:`\overline{σ_k^2} + Var_k[μ_k]` being its square.
+    A categorical likelihood has no σ of its own, so that what remains is how far the class probabilities move from one
+    latent sample to the next. Predictors without samples are left with the deviation of the label itself, p (1 - p).
+    """
+    if prediction.deviation is not None:
+        return prediction.deviation
+    p = prediction.probabilities
+    return (p * (1 - p)).mean(-1).sqrt()
+
+
+@dataclass(frozen=True)
+class Spread:
+    r"""The node that stands for the most uncertainty around it which no label covers yet; then the next, and so on.
+
+    .. math::
+        gain_i = \sum_j K_{ij} u_j (1 - c_j), \qquad K = R^2, \quad R = (I + D^{-1/2} A D^{-1/2}) / 2
+
+    with :math:`u` the total uncertainty and :math:`c_j = \min(1, \sum_i K_{ij} / K_{ii})` over the labelled nodes i. A
+    chosen node covers its surroundings, too, so that the next one lies elsewhere. An outlier of which the model knows
+    nothing teaches it nothing of others; where it knows nothing at all, this asks for the best connected nodes.
+
+    A choice costs two sparse products, O(edges); the direction of edges does not matter. Where no node is uncertain (one
+    class alone is known), all count alike.
+    """
+
+    says: str = "uncertainty within two steps that no label covers yet, in nats"
+
+    def choose(self, episode: Episode, prediction: Prediction, pool: Tensor, count: int, noise: Tensor) -> Choice:
+        step, batch = _lazy_step(episode), episode.batch
+        # diag(R²) of a symmetric R: the square sum of each row.
+        itself = torch.zeros(episode.num_nodes).index_add_(0, step.indices()[0], step.values().square())
+
+        def reach(mass: Tensor) -> Tensor:
+            """K · mass, [N] → [N]."""
+            return (step @ (step @ mass.unsqueeze(1))).squeeze(1)
+
+        highest = torch.zeros(episode.num_graphs).scatter_reduce_(0, batch, prediction.total, "amax")
+        open_to = torch.where(highest[batch] > 1e-6, prediction.total, torch.ones_like(prediction.total))
+        open_to = open_to * (1 - reach(episode.context / itself)).clamp(min=0)
+        pool, nodes, scores = pool.clone(), [], []
+        for _ in range(count):
+            gain = reach(open_to)
+            chosen = best(gain, pool, batch, 1, noise)
+            if not chosen.numel():
+                break
+            nodes.append(chosen)
+            scores.append(gain[chosen])
+            pool[chosen] = False
+            source = torch.zeros_like(itself)
+            source[chosen] = 1 / itself[chosen]
+            open_to = open_to * (1 - reach(source)).clamp(min=0)
+        if not nodes:
+            return Choice(torch.zeros(0, dtype=torch.long), torch.zeros(0))
+        every = torch.cat(nodes)
+        order = batch[every].argsort(stable=True)
+        return Choice(every[order], torch.cat(scores)[order])
+
+
+def _lazy_step(episode: Episode) -> Tensor:
+    """R = (I + D^-1/2 A D^-1/2) / 2 of the edges without their direction, sparse [N, N]."""
+    size = episode.num_nodes
+    edges, _ = remove_self_loops(plain_edges(episode.graph.edge_index))
+    edges = to_undirected(edges, num_nodes=size)
+    scale = torch.bincount(edges[1], minlength=size).clamp(min=1).rsqrt()
+    values = torch.cat([scale[edges[0]] * scale[edges[1]], torch.ones(size)]) / 2
+    edges, _ = add_self_loops(edges, num_nodes=size)
+    return torch.sparse_coo_tensor(edges, values, (size, size), is_coalesced=False).coalesce()
+
+
+STRATEGIES: dict[str, Strategy] = {
+    "random": ByScore("nothing, drawn at random", lambda prediction: torch.zeros_like(prediction.aleatoric)),
+    "entropy": ByScore("total uncertainty in nats", lambda prediction: prediction.total),
+    "epistemic": ByScore("uncertainty that labels would lift, in nats", lambda prediction: prediction.epistemic),
+    "margin": ByScore("closeness of the two likeliest classes, 1 for a tie", margin),
+    "deviation": ByScore("predicted standard deviation", deviation),
+    "spread": Spread(),
+}

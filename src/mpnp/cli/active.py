@@ -1,0 +1,121 @@
+"""``mpnp active``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Literal
+
+from jsonargparse import ArgumentParser, Namespace
+
+from ..errors import UserError
+from .common import at_least, without_nan
+
+HELP = "what asking for well-chosen labels is worth: the labelling loop on test graphs"
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("task", type=str, help="a task, or the path of your graphs")
+    parser.add_argument("model", type=str, help="a model folder, or a predictor such as label-propagation")
+    parser.add_argument("--steps", type=int, default=10, help="how often labels are asked for")
+    parser.add_argument("--per-step", type=int, default=1, help="labels per graph and step")
+    parser.add_argument(
+        "--start", type=int, default=1, help="labels per graph to begin with, the same for all strategies"
+    )
+    parser.add_argument(
+        "--strategies",
+        type=str,
+        nargs="+",
+        default=["spread", "entropy"],
+        help="spread, entropy, epistemic, margin, deviation; random always runs",
+    )
+    parser.add_argument("--graphs", type=int, default=None, help="so many of the test graphs (default: all)")
+    parser.add_argument("--draws", type=int, default=3, help="repeats with other starts")
+    parser.add_argument("--split", type=Literal["test", "val"], default="test", help="val: what choices are made by")
+    parser.add_argument("--samples", type=int, default=16, help="latent samples")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--threads", type=int, default=None)
+    parser.add_argument("--out", type=str, default="active", help="folder for curves.png, asked.png and active.json")
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+
+
+def run(options: Namespace) -> None:
+    import torch
+
+    from .. import plots, plots_active
+    from ..active import find_strategy, replay
+    from ..active.replay import first_episode
+    from ..files import replacing, write_json
+    from ..models import find_predictor
+    from ..provenance import provenance
+    from ..tasks import get_task
+
+    at_least(options, steps=1, start=0, graphs=1, draws=1, samples=1, threads=1, seed=0)
+    if options.per_step < 1:
+        raise UserError(f"--per-step {options.per_step} was given, at least 1 is expected.")
+    for name in options.strategies:
+        find_strategy(name)
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    predictor, _ = find_predictor(options.model)
+    task = get_task(options.task)
+    played = replay(
+        predictor,
+        task,
+        options.strategies,
+        options.steps,
+        per_step=options.per_step,
+        start=options.start,
+        graphs=options.graphs,
+        draws=options.draws,
+        samples=options.samples,
+        seed=options.seed,
+        split=options.split,
+        progress=sys.stderr.isatty(),
+    )
+    table = played.summary() | {
+        "split": options.split,
+        "per_step": options.per_step,
+        "draws": options.draws,
+        "seed": options.seed,
+        "samples": options.samples,
+        "data": task.source,
+        "made": provenance(Path(options.model)),
+    }
+    table = without_nan(table)
+    out = Path(options.out)
+    with replacing(out / "active.json") as temporary:
+        write_json(temporary, table)
+    plots.save(plots_active.curves_figure(played), out / "curves.png")
+    plots.save(
+        plots_active.asked_figure(
+            first_episode(played, task, options.split),
+            {name: nodes[0] for name, nodes in played.asked.items()},
+            started=played.started[0],
+        ),
+        out / "asked.png",
+    )
+    if options.json:
+        print(json.dumps(table))
+        return
+    metric = plots_active.NAMES[played.metric]
+    print(
+        f"{played.model} on {played.task}: {metric} on all nodes, given labels counted as given; "
+        f"{played.graphs.numel()} graphs, {options.start} to {int(played.labels[-1])} labels each, {options.draws} draws"
+    )
+    print(
+        f"{'strategy':<12}{'start %':>9}{'end %':>8}{'area %':>9}{'gain over random (95 %)':>28}{'labels to match':>17}"
+    )
+    for name in played.curves:
+        curve, gain = 100 * played.mean(name), played.gain(name)
+        if name == "random":
+            over = ""
+        elif gain.error != gain.error:  # NaN: one graph has no spread
+            over = f"{100 * gain.mean:+.2f}"
+        else:
+            over = f"{100 * gain.mean:+.2f} ({100 * gain.low:+.2f} to {100 * gain.high:+.2f})"
+        match = played.labels_to_match(name)
+        area = 100 * float(played.area(name).mean())
+        print(f"{name:<12}{float(curve[0]):>9.2f}{float(curve[-1]):>8.2f}{area:>9.2f}{over:>28}{match or '-':>17}")
+    print(f"Curves: {out / 'curves.png'}; nodes asked for on one graph: {out / 'asked.png'}.")

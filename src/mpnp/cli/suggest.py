@@ -1,0 +1,55 @@
+"""``mpnp suggest``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from jsonargparse import ArgumentParser, Namespace
+
+from .common import at_least
+
+HELP = "which nodes of your graphs to label next, and why"
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("model", type=str, help="a model folder, or a predictor such as label-propagation")
+    parser.add_argument(
+        "graph", type=str, help=".pt, .graphml, a folder with nodes.csv and edges.csv, a TUDataset folder"
+    )
+    parser.add_argument("--count", type=int, default=5, help="nodes per graph")
+    parser.add_argument(
+        "--strategy", type=str, default="spread", help="spread, entropy, epistemic, margin, deviation, random"
+    )
+    parser.add_argument("--samples", type=int, default=16, help="latent samples")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+
+
+def run(options: Namespace) -> None:
+    from dataclasses import asdict
+
+    from ..active import find_strategy, suggest
+
+    at_least(options, count=1, samples=1, seed=0)
+    says = find_strategy(options.strategy).says
+    found = suggest(
+        options.model,
+        Path(options.graph),
+        count=options.count,
+        strategy=options.strategy,
+        samples=options.samples,
+        seed=options.seed,
+    )
+    if options.json:
+        rows = [asdict(one) | {"why": one.sentence} for one in found]
+        print(json.dumps({"strategy": options.strategy, "score": says, "suggestions": rows}))
+        return
+    several = any(one.graph for one in found)
+    print(f"Label these next ({options.strategy}; the score is {says}):")
+    width = max(len(one.node) for one in found)
+    for one in found:
+        graph = f"graph {one.graph}  " if several else ""
+        print(f"  {graph}{one.node:<{width}}  {one.score:8.4f}  {one.sentence}")
+    if options.strategy != "random" and len(found) > 1 and len({round(one.score, 6) for one in found}) == 1:
+        print("All of them score the same, so which came first was left to chance.")

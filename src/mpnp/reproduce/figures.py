@@ -1,0 +1,310 @@
+"""The pictures of the report: charts of the figures, and what trained models make of an automaton, a board and a shape."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Circle
+from numpy.typing import NDArray
+from scipy.spatial import SphericalVoronoi
+
+from .. import plots
+from ..episode import Episode
+from ..evaluation import episodes
+from ..models import from_pretrained
+from ..prediction import Prediction
+from ..tasks import get_task
+from ..tasks.shapenet import CATEGORIES
+from .compare import LIMITS, Comparison, Row, Section
+from .plan import LARGE, Job
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Array = NDArray[np.float64]
+# The same system has the same colour in every chart; the paper's are grey, and tell each other apart by their dashes.
+COLOURS = {"ampnp": 0, "mpnp": 1, "mpnp-c": 1, "gnn": 2, "label-propagation": 3}
+DASHES = {"mpnp": "-", "np": "--", "gnn": ":", "label-propagation": "-."}
+UNCERTAIN = "viridis"  # dark: sure, yellow: unsure
+
+
+class Picture(NamedTuple):
+    """A picture in ``FOLDER/figures``: ``path`` is a PNG, a chart has an SVG beside it."""
+
+    name: str
+    section: str
+    caption: str
+    path: Path
+
+
+def pictures(folder: Path, sections: Sequence[Section]) -> list[Picture]:
+    """Draw what can be drawn, and find what was drawn before."""
+    return [*charts(folder, sections), *with_models(folder)]
+
+
+def charts(folder: Path, sections: Sequence[Section]) -> list[Picture]:
+    """From the figures alone, so always drawn anew."""
+    found = []
+    for section in sections:
+        measured = [comparison for comparison in section.comparisons if comparison.ours and comparison.theirs]
+        if section.name.startswith("shapenet") and measured:
+            caption = (
+                "mIoU over the share of labelled points. Bands: 95 % of runs (1.96 spreads). Grey: the paper's figures."
+            )
+            found.append(_chart(folder, section.name, section.name, caption, miou_figure(measured)))
+        for comparison in measured if section.name == "cellular-automata" else ():
+            bars = automaton_figure(comparison)
+            if bars is not None:
+                caption = f"{comparison.task}: accuracy at each share of labelled cells. Grey: the paper's figures."
+                found.append(_chart(folder, comparison.task.replace("/", "-"), section.name, caption, bars))
+    return found
+
+
+def with_models(folder: Path) -> list[Picture]:
+    """Pictures that need trained models; one that was drawn is kept when its models are gone."""
+    found = [
+        _kept(folder, "sphere", "cellular-automata", SPHERE, _sphere),
+        _kept(folder, "board", "cellular-automata", BOARD, _board),
+        _kept(folder, "cloud", "shapenet", CLOUD, _cloud),
+    ]
+    return [picture for picture in found if picture is not None]
+
+
+def miou_figure(comparisons: Sequence[Comparison]) -> Figure:
+    """A panel per task: mIoU over context rates, ours with bands, the paper's in grey."""
+    columns = min(4, len(comparisons))
+    lines = -(-len(comparisons) // columns)
+    figure = Figure(figsize=(max(2.7 * columns, 6.2), 2.2 * lines + 0.9), layout="constrained")
+    panels: Any = figure.subplots(lines, columns, squeeze=False).ravel()
+    legend: dict[str, Line2D] = {}
+    for axis, comparison in zip(panels, comparisons, strict=False):
+        rates = np.array(comparison.rates)
+        for row in comparison.theirs:
+            key = row.name.removesuffix("-c")
+            if key in DASHES:
+                style = {"color": "#8A8A8A", "linestyle": DASHES[key], "linewidth": 1.1, "zorder": 1}
+                (legend[f"paper: {row.label}"],) = axis.plot(rates, _values(row), **style)
+        for row in comparison.ours:
+            if row.name in COLOURS:
+                colour, value = plots.CLASS_COLOURS[COLOURS[row.name]], _values(row)
+                band = 1.96 * np.array([0.0 if c is None or c.spread is None else c.spread for c in row.cells])
+                axis.fill_between(rates, value - band, np.minimum(value + band, 100), color=colour, alpha=0.2, lw=0)
+                style = {"color": colour, "marker": "os^D"[COLOURS[row.name]], "markersize": 3.5, "linewidth": 1.6}
+                (legend[row.label],) = axis.plot(rates, value, **style)
+        axis.set_xscale("log")
+        axis.set_xticks(rates, [f"{100 * rate:g}" for rate in rates], fontsize=8)
+        axis.minorticks_off()
+        axis.tick_params(axis="y", labelsize=8)
+        axis.set_title(comparison.task.partition("/")[2], fontsize=10)
+        axis.grid(axis="y", color="#E5E5E5", linewidth=0.6)
+        axis.spines[["top", "right"]].set_visible(False)
+    for axis in panels[len(comparisons) :]:
+        axis.set_axis_off()
+    figure.supxlabel("labelled points, %", fontsize=9)
+    figure.supylabel("mIoU, %", fontsize=9)
+    ours_first = sorted(legend, key=lambda name: name.startswith("paper"))
+    figure.legend([legend[n] for n in ours_first], ours_first, loc="outside upper center", ncols=4, fontsize=9, frameon=False)  # fmt: skip
+    return figure
+
+
+def automaton_figure(comparison: Comparison) -> Figure | None:
+    """Bars of one family, and the paper's MPNP and NP; more would be unreadable. Rows without all rates are left out."""
+    limit = LIMITS[0] if comparison.task == "ca/life-like" else LIMITS[1]
+    shown = [row for row in comparison.ours if row.name in ("ampnp", "mpnp-c", "np-c", "state-mode", limit)]
+    tables = [
+        {
+            "task": comparison.task,
+            "model": f"{row.label} (limit)" if row.limit else row.label,
+            "rates": {
+                str(rate): {"accuracy": cell.value / 100, "accuracy_std": (cell.spread or 0) / 100}
+                for rate, cell in zip(comparison.rates, row.cells, strict=True)
+                if cell is not None
+            },
+        }
+        for row in shown
+        if all(row.cells)
+    ]
+    theirs = {row.label: _values(row).tolist() for row in comparison.theirs if row.name in ("mpnp", "np")}
+    return plots.accuracy_figure(tables, theirs) if tables else None
+
+
+def sphere_figure(episode: Episode, prediction: Prediction) -> Figure:
+    """The near side of a spherical Voronoi automaton: start, truth, prediction (mistakes ringed), uncertainty."""
+    centres: Array = episode.graph.pos.double().numpy()
+    centres = centres / np.linalg.norm(centres, axis=1, keepdims=True)
+    cells = SphericalVoronoi(centres)
+    cells.sort_vertices_of_regions()
+    near = np.flatnonzero(centres[:, 2] > -0.1)
+    outlines = [_arc(cells.vertices[cells.regions[i]])[:, :2] for i in near]
+    y, context = episode.y.numpy(), episode.context.numpy()
+    label = prediction.label.numpy()
+    hidden = ~context
+    wrong = near[(label != y)[near] & hidden[near] & (centres[near, 2] > 0)]
+    two = ListedColormap(plots.CLASS_COLOURS[:2])
+    right = 100 * float((label == y)[hidden].mean())
+    panels: list[tuple[str, Any, Any, float]] = [
+        ("start", episode.graph.x[:, 1].numpy(), two, 1),
+        ("next generation", y, two, 1),
+        (f"ampnp, told {100 * context.mean():.0f} %: {right:.1f} % right", label, two, 1),
+        ("its uncertainty (nats)", prediction.total.numpy(), UNCERTAIN, float(np.log(2))),
+    ]
+    figure = Figure(figsize=(12.4, 3.4), layout="constrained")
+    axes: Sequence[Axes] = figure.subplots(1, 4)
+    for axis, (title, values, colours, top) in zip(axes, panels, strict=True):
+        faces = PolyCollection(outlines, array=values[near], cmap=colours, edgecolors="white", linewidths=0.6)
+        faces.set_clim(0, top)
+        axis.add_collection(faces)
+        rim = Circle((0, 0), 1, facecolor="none", edgecolor="#888888", linewidth=0.8)
+        axis.add_patch(rim)
+        faces.set_clip_path(rim)
+        axis.set(xlim=(-1.03, 1.03), ylim=(-1.03, 1.03), aspect="equal")
+        axis.set_axis_off()
+        axis.set_title(title, fontsize=10)
+    axes[2].scatter(centres[wrong, 0], centres[wrong, 1], s=60, facecolors="none", edgecolors="black", linewidths=1.3)
+    figure.colorbar(axes[3].collections[0], ax=axes[3], shrink=0.75)
+    return figure
+
+
+def cloud_figure(episode: Episode, predictions: dict[str, Prediction], title: str) -> Figure:
+    """A shape: its parts, and beside them how unsure each model is: larger and lighter points are less sure."""
+    place, depth = _view(episode.graph.pos.double().numpy())
+    order = depth.argsort()
+    y, context = episode.y.numpy(), episode.context.numpy()
+    figure = Figure(figsize=(3.3 * (1 + len(predictions)), 3.5), layout="constrained")
+    axes: Any = figure.subplots(1, 1 + len(predictions), squeeze=False)[0]
+    colours = np.array(plots.CLASS_COLOURS)[y % len(plots.CLASS_COLOURS)]
+    axes[0].scatter(*place[order].T, c=colours[order], s=3, linewidths=0)
+    axes[0].scatter(*place[context].T, s=34, facecolors="none", edgecolors="black", linewidths=1.1)
+    axes[0].set_title(title, fontsize=10)
+    top = float(np.log(episode.num_classes))
+    for axis, (name, prediction) in zip(axes[1:], predictions.items(), strict=True):
+        total = prediction.total.numpy()
+        hidden = ~context
+        right = 100 * float((prediction.label.numpy() == y)[hidden].mean())
+        unsure = total.argsort()  # the unsure ones on top
+        size = 1.5 + 22 * (total / top).clip(0, 1)
+        points = axis.scatter(*place[unsure].T, c=total[unsure], s=size[unsure], cmap=UNCERTAIN, vmin=0, vmax=top, linewidths=0)  # fmt: skip
+        axis.set_title(f"{name}: {right:.1f} % right", fontsize=10)
+    figure.colorbar(points, ax=axes[-1], shrink=0.75, label="uncertainty (nats)")
+    for axis in axes:
+        axis.set_aspect("equal")
+        axis.set_axis_off()
+    return figure
+
+
+SPHERE = (
+    "A density automaton on a spherical Voronoi graph, near side, under a rule never seen in training: start, next state, "
+    "what ampnp makes of a tenth of it (mistakes ringed), and where it is unsure."
+)
+BOARD = "A Life-like board under a rule never seen in training: start, the tenth that is shown, truth, prediction and uncertainty."
+CLOUD = (
+    "A test shape with one labelled point in a hundred (ringed): true parts, and the uncertainty of each model; larger and "
+    "lighter points are less sure."
+)
+
+
+def _sphere(folder: Path) -> tuple[list[Path], Callable[[], Figure]] | None:
+    models = _models(folder, "ca/spherical-voronoi", ["ampnp"])
+    if not models:
+        return None
+
+    def draw() -> Figure:
+        some = next(episodes(get_task("ca/spherical-voronoi"), 0.1, seed=0, at_most=20))
+        # Under many rules nearly all cells live or die; of the first twenty, the one with most to see.
+        shares = [float(some.only(graph).y.float().mean()) for graph in range(some.num_graphs)]
+        episode = some.only(min(range(len(shares)), key=lambda graph: abs(shares[graph] - 0.5)))
+        return sphere_figure(episode, from_pretrained(models["ampnp"]).predict(episode))
+
+    return list(models.values()), draw
+
+
+def _board(folder: Path) -> tuple[list[Path], Callable[[], Figure]] | None:
+    models = _models(folder, "ca/life-like", ["ampnp", "mpnp-c"])
+    if "ampnp" not in models:
+        return None
+
+    def draw() -> Figure:
+        episode = next(episodes(get_task("ca/life-like"), 0.1, seed=0, at_most=1)).only(0)
+        return plots.board_figure(episode, {name: from_pretrained(m).predict(episode) for name, m in models.items()})
+
+    return list(models.values()), draw
+
+
+def _cloud(folder: Path) -> tuple[list[Path], Callable[[], Figure]] | None:
+    """Of the category with the most models; where several have as many, one that loads fast."""
+    names = sorted((f"shapenet/{category}" for category in CATEGORIES), key=lambda name: name in LARGE)
+    found = {name: _models(folder, name, ["np", "mpnp", "ampnp"]) for name in names}
+    task = max(names, key=lambda name: len(found[name]))
+    if "ampnp" not in found[task]:
+        return None
+
+    def draw() -> Figure:
+        episode = next(episodes(get_task(task), 0.01, seed=0, at_most=1)).only(0)
+        predictions = {name: from_pretrained(model).predict(episode) for name, model in found[task].items()}
+        return cloud_figure(episode, predictions, f"a test shape of {task}: true parts")
+
+    return list(found[task].values()), draw
+
+
+def _models(folder: Path, task: str, rows: Sequence[str]) -> dict[str, Path]:
+    """The folders of the models of ``rows`` whose training is finished."""
+    places = {row: folder / "runs" / Job(task, row).name for row in rows}
+    return {row: place for row, place in places.items() if _finished(place / "metrics.json")}
+
+
+def _finished(note: Path) -> bool:
+    try:
+        return bool(json.loads(note.read_text(encoding="utf-8"))["finished"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def _kept(
+    folder: Path,
+    name: str,
+    section: str,
+    caption: str,
+    find: Callable[[Path], tuple[list[Path], Callable[[], Figure]] | None],
+) -> Picture | None:
+    """Draw the picture unless it is there and no older than its models."""
+    path = folder / "figures" / f"{name}.png"
+    found = find(folder)
+    if found is not None:
+        models, draw = found
+        changed = max((model / "metrics.json").stat().st_mtime for model in models)
+        if not path.exists() or path.stat().st_mtime < changed:
+            plots.save(draw(), path)
+    return Picture(name, section, caption, path) if path.exists() else None
+
+
+def _chart(folder: Path, name: str, section: str, caption: str, figure: Figure) -> Picture:
+    path = folder / "figures" / f"{name}.png"
+    plots.save(figure, path.with_suffix(".svg"))
+    return Picture(name, section, caption, plots.save(figure, path))
+
+
+def _values(row: Row) -> Array:
+    return np.array([np.nan if cell is None else cell.value for cell in row.cells])
+
+
+def _arc(corners: Array, steps: int = 6) -> Array:
+    """A polygon on the unit sphere [M, 3] with points along its edges, so that they follow the sphere."""
+    share = np.arange(steps)[None, :, None] / steps
+    along = (1 - share) * corners[:, None] + share * np.roll(corners, -1, 0)[:, None]
+    return (along / np.linalg.norm(along, axis=-1, keepdims=True)).reshape(-1, 3)
+
+
+def _view(points: Array, turn: float = 0.6, tilt: float = 0.35) -> tuple[Array, Array]:
+    """Points [N, 3], y up, seen from the side and a little from above: place in the picture [N, 2], nearness [N]."""
+    x, y, z = points.T
+    across, away = np.cos(turn) * x + np.sin(turn) * z, np.cos(turn) * z - np.sin(turn) * x
+    up, near = np.cos(tilt) * y - np.sin(tilt) * away, np.sin(tilt) * y + np.cos(tilt) * away
+    return np.stack([across, up], 1), near

@@ -1,0 +1,177 @@
+"""What is run for which table of the paper: tasks, rows, budgets; a run is a (task, row, seed)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from .. import __version__
+from ..errors import UserError, unknown_name
+from ..models import PREDICTORS, presets
+from ..options import with_options
+from ..tasks import get_task
+from ..tasks.cellular_automata import FAMILIES
+from ..tasks.shapenet import CATEGORIES
+from ..tasks.tud import DATASETS
+
+Budget = Literal["quick", "default", "paper"]
+# Their test sets are so large that one draw of the contexts says as much as three.
+LARGE = (
+    *(f"shapenet/{name}" for name in ("airplane", "car", "chair", "guitar", "knife", "lamp", "laptop", "table")),
+    *(f"shapenet/mixed-{parts}" for parts in (2, 3, 4)),
+    *(f"cora/transductive-{ways}" for ways in (3, 7)),
+)
+
+
+class Variant(NamedTuple):
+    """A row that is a model with something changed."""
+
+    model: str
+    changes: Mapping[str, Any]
+    recipe: str = "default"
+
+
+VARIANTS = {
+    "ampnp-no-latent": Variant("ampnp", {"latent": False}),
+    "ampnp-no-attention": Variant("ampnp", {"attention": False}),
+    "ampnp-no-local": Variant("ampnp", {"local": False}),
+    "mpnp-paper": Variant("mpnp", {}, "paper"),
+}
+
+
+class Block(NamedTuple):
+    """Every row is run on every task, but for ``left_out``."""
+
+    tasks: tuple[str, ...]
+    rows: tuple[str, ...]
+    left_out: tuple[tuple[str, str], ...] = ()
+
+
+FREE = ("label-propagation", "mode")
+TABLES: dict[str, tuple[Block, ...]] = {
+    "cellular-automata": (
+        Block(
+            tuple(f"ca/{family}" for family in FAMILIES),
+            ("mode", "state-mode", "rule-table", "rule-posterior", "ampnp", "mpnp-c", "np-c"),
+            left_out=(("ca/life-like", "rule-posterior"),),  # its rules are a table: rule-table is the limit there
+        ),
+        Block(("ca/small-world",), ("mpnp-paper",)),
+    ),
+    "tud": (Block(tuple(f"tud/{key}" for key in DATASETS), (*FREE, "gnn", "unimp", "ampnp", "mpnp-c", "np-c")),),
+    "ppisp": (Block(("ppisp",), (*FREE, "gnn", "r-gcn", "unimp", "ampnp", "mpnp", "r-mpnp", "np")),),
+    "cora-transductive": (
+        Block(tuple(f"cora/transductive-{n}" for n in (2, 3, 7, 11)), (*FREE, "ampnp", "mpnp-c", "np-c")),
+        # The citation graph is exact; only the features are a stand-in where Cora Full cannot be downloaded.
+        Block(tuple(f"cora-graph/transductive-{n}" for n in (2, 3, 7, 11)), FREE),
+    ),
+    "cora-few-shot": (Block(tuple(f"cora/few-shot-{n}" for n in (2, 3, 5, 11)), (*FREE, "ampnp", "mpnp-c", "np-c")),),
+    "shapenet-mixed": (
+        Block(tuple(f"shapenet/mixed-{n}" for n in (2, 3, 4)), (*FREE, "ampnp", "mpnp-c", "np-c")),
+    ),
+    "shapenet": (
+        Block(tuple(f"shapenet/{name}" for name in CATEGORIES), (*FREE, "gnn", "unimp", "ampnp", "mpnp", "np")),
+    ),
+    "ablation": (
+        Block(
+            ("ca/small-world", "tud/enzymes", "ppisp", "shapenet/mug", "cora/few-shot-3"),
+            ("ampnp", "ampnp-no-latent", "ampnp-no-attention", "ampnp-no-local"),
+            left_out=(("ca/small-world", "ampnp-no-local"),),  # there ampnp goes without anyway
+        ),
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run: train ``model`` (unless it has nothing to train) and score it on the test graphs."""
+
+    task: str
+    row: str
+    seed: int = 0
+    recipe: str = "default"
+    changes: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    draws: int = 3
+    graphs: int | None = None
+
+    @property
+    def model(self) -> str:
+        return VARIANTS[self.row].model if self.row in VARIANTS else self.row
+
+    @property
+    def trains(self) -> bool:
+        return self.model not in PREDICTORS
+
+    @property
+    def name(self) -> str:
+        return f"{self.task.replace('/', '-')}-{self.row}-seed{self.seed}"
+
+    def identity(self) -> dict[str, Any]:
+        """All that the result depends on; a result with another identity is never taken for this job's."""
+        task = get_task(self.task)
+        whole: dict[str, Any] = {
+            "version": __version__,
+            "data": {"task": self.task, "source": task.source, "version": task.version},
+            "row": self.row,
+            "seed": self.seed,
+            "evaluation": {"draws": self.draws, "graphs": self.graphs},
+        }
+        if self.trains:
+            plan, configuration = with_options(
+                presets.recipe(self.recipe, self.model, self.task),
+                presets.config(self.model, task, self.recipe),
+                dict(self.changes),
+            )
+            whole |= {"recipe": asdict(plan), "model": asdict(configuration)}
+        return whole
+
+
+def jobs(
+    tables: Sequence[str] = (),
+    *,
+    tasks: Sequence[str] = (),
+    rows: Sequence[str] = (),
+    seeds: int = 1,
+    budget: Budget = "default",
+) -> list[Job]:
+    """The runs of the ``tables`` named (all by default), each once, in the order of the tables; ``tasks`` and ``rows`` narrow
+    them down.
+
+    What has no parameters is run once, whatever the number of seeds: its spread is that of the context draws.
+    """
+    for name in tables:
+        if name not in TABLES:
+            raise unknown_name("table", name, TABLES)
+    blocks = [block for name in tables or TABLES for block in TABLES[name]]
+    _check("task", tasks, [task for block in blocks for task in block.tasks], tables)
+    _check("model", rows, [row for block in blocks for row in block.rows], tables)
+    found: dict[tuple[str, str, int], Job] = {}
+    for block in blocks:
+        for task in block.tasks:
+            for row in block.rows:
+                wanted = (not tasks or task in tasks) and (not rows or row in rows)
+                if wanted and (task, row) not in block.left_out and not (budget == "quick" and task in LARGE):
+                    for seed in range(seeds if row not in PREDICTORS else 1):
+                        found.setdefault((task, row, seed), _job(task, row, seed, budget))
+    if not found:
+        raise UserError("The tasks and models given have no run in common; see 'mpnp reproduce --help'.")
+    return list(found.values())
+
+
+def _job(task: str, row: str, seed: int, budget: Budget) -> Job:
+    variant = VARIANTS.get(row, Variant(row, {}))
+    recipe, changes = variant.recipe, dict(variant.changes)
+    if budget == "paper" and (variant.model in presets.PAPER_FAMILY or variant.model in presets.PAPER_NETWORKS):
+        recipe = "paper"
+    if budget == "quick":
+        changes["most_steps"] = 100
+    quick = budget == "quick"
+    draws = 1 if quick or task in LARGE else 3
+    return Job(task, row, seed, recipe, changes, draws, 40 if quick else None)
+
+
+def _check(kind: str, given: Sequence[str], known: Iterable[str], tables: Sequence[str]) -> None:
+    names = list(dict.fromkeys(known))
+    for name in given:
+        if name not in names:
+            raise unknown_name(f"{kind} in {'the tables given' if tables else 'any table'}", name, names)

@@ -1,0 +1,99 @@
+"""Results as files: one JSON per run under ``FOLDER/TASK/ROW-seedN.json``, with all it depends on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import UserError
+from ..files import replacing, write_json
+from .plan import TABLES, Job
+
+
+@dataclass(frozen=True)
+class Record:
+    """What one run gave: ``table`` is what :func:`mpnp.evaluate` returned, with ``made`` (see provenance) and ``identity``."""
+
+    task: str
+    row: str
+    seed: int
+    table: dict[str, Any]
+
+
+def path_of(folder: Path, job: Job) -> Path:
+    return folder / job.task / f"{job.row}-seed{job.seed}.json"
+
+
+def write(folder: Path, job: Job, table: dict[str, Any]) -> None:
+    with replacing(path_of(folder, job)) as temporary:
+        write_json(temporary, {"row": job.row, "identity": job.identity(), **table})
+
+
+def is_done(folder: Path, job: Job) -> bool:
+    """Whether the job's result is there; an error where a result of other code or options stands in its place."""
+    path = path_of(folder, job)
+    if not path.exists():
+        return False
+    found, wanted = _read(path).get("identity"), as_stored(job.identity())
+    if found != wanted:
+        raise UserError(f"{path} was made with {difference(found, wanted)}; give another --out, or move it away.")
+    return True
+
+
+def read_all(folder: Path) -> list[Record]:
+    """All results in ``folder`` of tasks and rows that are in a table, in the order of the tables."""
+    places = dict.fromkeys(
+        (task, row) for blocks in TABLES.values() for block in blocks for task in block.tasks for row in block.rows
+    )
+    return [
+        Record(task, row, int(path.stem.rpartition("-seed")[2]), _read(path))
+        for task, row in places
+        for path in sorted((folder / task).glob(f"{row}-seed*.json"))
+    ]
+
+
+def as_stored(content: object) -> Any:
+    """``content`` as it comes back from a file: tuples as lists."""
+    return json.loads(json.dumps(content))
+
+
+def difference(found: Any, wanted: dict[str, Any]) -> str:
+    """In words, in what two identities differ."""
+    if not isinstance(found, dict):
+        return "another version of mpnp"
+    if found.get("version") != wanted["version"]:
+        return f"version {found.get('version')} of mpnp, not {wanted['version']}"
+    return f"another {_words(_changed(found, wanted))}"
+
+
+def _changed(found: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
+    names = []
+    for key in {**wanted, **found}:
+        old, new = found.get(key), wanted.get(key)
+        if isinstance(old, dict) and isinstance(new, dict):
+            names += [f"{key}.{name}" for name in _changed(old, new)]
+        elif old != new:
+            names.append(key)
+    return names
+
+
+def _words(names: Iterable[str]) -> str:
+    listed = list(names)
+    return ", ".join(listed[:4]) + (f" and {len(listed) - 4} more" if len(listed) > 4 else "")
+
+
+def _read(path: Path) -> dict[str, Any]:
+    content = read_json(path)
+    if not isinstance(content, dict) or "rates" not in content:
+        raise UserError(f"{path} is no result of 'mpnp reproduce'; move it away.")
+    return content
+
+
+def read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path} was not written by 'mpnp reproduce' ({error}); move it away.") from error

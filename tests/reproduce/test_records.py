@@ -1,0 +1,76 @@
+"""Results as files: what is trusted and what is not."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mpnp.errors import UserError
+from mpnp.reproduce import records
+from mpnp.reproduce.plan import Job
+
+JOB = Job("ca/small-world", "mode")
+TABLE = {"task": "ca/small-world", "model": "mode", "rates": {"0.1": {"accuracy": 0.5}}}
+
+
+def test_what_was_written_is_read(tmp_path: Path) -> None:
+    assert not records.is_done(tmp_path, JOB)
+    records.write(tmp_path, JOB, TABLE)
+    assert records.is_done(tmp_path, JOB)
+    [record] = records.read_all(tmp_path)
+    assert (record.task, record.row, record.seed) == ("ca/small-world", "mode", 0)
+    assert record.table["rates"] == TABLE["rates"]
+
+
+def test_rows_whose_names_begin_alike_are_kept_apart(tmp_path: Path) -> None:
+    for row in ("ampnp", "ampnp-no-latent"):
+        records.write(tmp_path, Job("tud/enzymes", row, seed=1), TABLE)
+    assert [(r.row, r.seed) for r in records.read_all(tmp_path)] == [("ampnp", 1), ("ampnp-no-latent", 1)]
+
+
+def test_other_files_in_the_folder_are_no_results(tmp_path: Path) -> None:
+    (tmp_path / "bench").mkdir()
+    (tmp_path / "bench" / "mode-seed0.json").write_text("{}")
+    assert records.read_all(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        (replace(JOB, draws=1), "another evaluation.draws"),
+        (replace(JOB, graphs=3), "another evaluation.graphs"),
+    ],
+)
+def test_a_result_of_other_options_is_neither_taken_nor_overwritten(tmp_path: Path, other: Job, words: str) -> None:
+    records.write(tmp_path, JOB, TABLE)
+    before = records.path_of(tmp_path, JOB).read_text()
+    with pytest.raises(UserError, match=words):
+        records.is_done(tmp_path, other)
+    assert records.path_of(tmp_path, JOB).read_text() == before
+
+
+def test_a_result_of_an_older_version_is_not_taken(tmp_path: Path) -> None:
+    records.write(tmp_path, JOB, TABLE)
+    path = records.path_of(tmp_path, JOB)
+    stored = json.loads(path.read_text())
+    stored["identity"]["version"] = "0.0.9"
+    path.write_text(json.dumps(stored))
+    with pytest.raises(UserError, match=r"made with version 0\.0\.9 of mpnp, not .*; give another --out"):
+        records.is_done(tmp_path, JOB)
+    del stored["identity"]
+    path.write_text(json.dumps(stored))
+    with pytest.raises(UserError, match="another version of mpnp"):
+        records.is_done(tmp_path, JOB)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", "null"])
+def test_a_damaged_file_is_told_in_a_sentence(tmp_path: Path, content: str) -> None:
+    path = records.path_of(tmp_path, JOB)
+    path.parent.mkdir(parents=True)
+    path.write_text(content)
+    for read in (lambda: records.is_done(tmp_path, JOB), lambda: records.read_all(tmp_path)):
+        with pytest.raises(UserError, match="move it away"):
+            read()

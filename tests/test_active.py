@@ -1,0 +1,392 @@
+"""Query strategies keep one contract; the labelling loop counts what it says it counts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import log, nan, sqrt
+
+import pytest
+import torch
+from torch import Tensor
+from torch_geometric.data import Data
+
+from mpnp.active import STRATEGIES, Choice, Gain, Replay, ask, replay
+from mpnp.episode import Episode
+from mpnp.errors import UserError
+from mpnp.models.label_propagation import LabelPropagation
+from mpnp.models.mode import Mode, RulePosterior
+from mpnp.plots_active import asked_figure, curves_figure
+from mpnp.prediction import Prediction
+from mpnp.tasks.cellular_automata import CellularAutomaton
+
+EDGES = [
+    [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 0), (0, 3)],
+    [(0, 1), (0, 1), (2, 1), (4, 2), (5, 0), (3, 3), (1, 5)],
+    [],
+    [],
+    [(1, 3), (3, 1)],
+]
+SIZES = [7, 6, 1, 4, 5]
+
+
+def graph(nodes: int, edges: list[tuple[int, int]], both: bool = True) -> Data:
+    edge_index = torch.tensor(edges, dtype=torch.long).reshape(-1, 2).t()
+    edge_index = torch.cat([edge_index, edge_index.flip(0)], 1) if both else edge_index
+    return Data(x=torch.ones(nodes, 1), edge_index=edge_index, y=torch.arange(nodes) % 3)
+
+
+def episode_of(*graphs: Data, context: tuple[int, ...] = ()) -> Episode:
+    mask = torch.zeros(sum(g.num_nodes for g in graphs), dtype=torch.bool)
+    mask[list(context)] = True
+    return Episode.from_graphs(list(graphs), mask, 3)
+
+
+def prediction_of(*probabilities: float) -> Prediction:
+    """Two classes, the probability of the second given."""
+    p = torch.tensor(probabilities)
+    return Prediction.certain(torch.stack([1 - p, p], 1))
+
+
+def nodes_of(strategy: str, *arguments: object, **options: object) -> list[int]:
+    return ask(strategy, *arguments, **options).nodes.tolist()  # type: ignore[arg-type]
+
+
+# --- The contract ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=STRATEGIES)
+def strategy(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
+def odd_graphs() -> list[Data]:
+    return [graph(size, edges, both=size == 7) for size, edges in zip(SIZES, EDGES, strict=True)]
+
+
+def odd_case() -> tuple[Episode, Prediction, Tensor]:
+    """Odd graphs with labels, predictions with ties among them, and a pool with one graph's whole and another's nothing."""
+    episode = episode_of(*odd_graphs(), context=(0, 8, 9))
+    logits = 2 * torch.randn(5, sum(SIZES), 3, generator=torch.Generator().manual_seed(0))
+    logits[:, 15:18] = logits[:, 14:15]
+    pool = torch.arange(sum(SIZES)) % 4 != 1
+    pool[14:18], pool[13] = True, False
+    return episode, Prediction.from_samples(logits.softmax(-1)), pool
+
+
+@pytest.mark.parametrize("count", [1, 2, 50])
+def test_so_many_nodes_of_every_graphs_pool(strategy: str, count: int) -> None:
+    episode, prediction, pool = odd_case()
+    nodes, scores = ask(strategy, episode, prediction, pool, count)
+    allowed = pool & ~episode.context
+    assert nodes.unique().numel() == nodes.numel() == scores.numel()
+    assert allowed[nodes].all()
+    there = torch.bincount(episode.batch[allowed], minlength=5)
+    assert torch.bincount(episode.batch[nodes], minlength=5).tolist() == there.clamp(max=count).tolist()
+    # Graph by graph, and the best of each first.
+    graphs = episode.batch[nodes]
+    assert (graphs.diff() >= 0).all()
+    assert (scores.diff()[graphs.diff() == 0] <= 1e-6).all()
+
+
+def same(got: Choice, expected: Choice) -> bool:
+    return torch.equal(got.nodes, expected.nodes) and torch.equal(got.scores, expected.scores)
+
+
+def test_the_seed_decides(strategy: str) -> None:
+    episode, prediction, pool = odd_case()
+    state = torch.get_rng_state()
+    first = ask(strategy, episode, prediction, pool, 3, seed=7)
+    assert torch.equal(torch.get_rng_state(), state)
+    assert same(ask(strategy, episode, prediction, pool, 3, seed=7), first)
+    # Nodes 14 to 17 are all alike and alone: whatever the strategy, chance decides between them.
+    among = torch.arange(sum(SIZES)).ge(14) & torch.arange(sum(SIZES)).lt(18)
+    assert len({nodes_of(strategy, episode, prediction, among, seed=seed)[0] for seed in range(30)}) == 4
+
+
+def test_hidden_labels_have_no_influence(strategy: str) -> None:
+    episode, prediction, pool = odd_case()
+    expected = ask(strategy, episode, prediction, pool, 3)
+    for y in (torch.where(episode.context, episode.y, -1), torch.where(episode.context, episode.y, 2 - episode.y)):
+        assert same(ask(strategy, replace(episode, y=y), prediction, pool, 3), expected)
+
+
+def test_a_graph_alone_is_asked_as_in_a_batch(strategy: str) -> None:
+    episode, prediction, pool = odd_case()
+    together, ptr = ask(strategy, episode, prediction, pool, 2), episode.graph.ptr
+    for i in range(5):
+        inside = torch.arange(int(ptr[i]), int(ptr[i + 1]))
+        alone = ask(strategy, episode.only(i), prediction.at(inside), pool[inside], 2)
+        mine = episode.batch[together.nodes] == i
+        assert (alone.nodes + ptr[i]).tolist() == together.nodes[mine].tolist()
+        torch.testing.assert_close(alone.scores, together.scores[mine])
+
+
+def test_without_a_pool_all_but_the_context_may_be_asked(strategy: str) -> None:
+    episode, prediction, _ = odd_case()
+    asked = nodes_of(strategy, episode, prediction, count=50)
+    assert sorted(asked) == (~episode.context).nonzero().flatten().tolist()
+
+
+def test_nothing_to_ask(strategy: str) -> None:
+    episode, prediction, pool = odd_case()
+    assert nodes_of(strategy, episode, prediction, torch.zeros_like(pool), 2) == []
+    with pytest.raises(UserError, match="0 nodes to ask for were given, at least 1"):
+        ask(strategy, episode, prediction, pool, 0)
+
+
+def test_an_unknown_strategy() -> None:
+    episode, prediction, pool = odd_case()
+    with pytest.raises(UserError, match="did you mean 'entropy'"):
+        ask("entropi", episode, prediction, pool)
+
+
+# --- Scores by hand --------------------------------------------------------------------------------------------------
+
+# Node 0: sure of itself in contradictory ways; 1: always undecided; 2: nearly sure; 3: torn between two of three classes.
+SAMPLES = torch.tensor(
+    [
+        [[0.9, 0.1, 0.0], [0.4, 0.3, 0.3], [0.8, 0.1, 0.1], [0.5, 0.5, 0.0]],
+        [[0.1, 0.9, 0.0], [0.4, 0.3, 0.3], [1.0, 0.0, 0.0], [0.4, 0.6, 0.0]],
+    ]
+)
+
+
+def h(*p: float) -> float:
+    return -sum(x * log(x) for x in p if x)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "order", "scores"),
+    [
+        ("entropy", [1, 0, 3, 2], [h(0.4, 0.3, 0.3), h(0.5, 0.5), h(0.45, 0.55), h(0.9, 0.05, 0.05)]),
+        (
+            "epistemic",
+            [0, 2, 3, 1],
+            [
+                log(2) - h(0.9, 0.1),
+                h(0.9, 0.05, 0.05) - h(0.8, 0.1, 0.1) / 2,
+                h(0.45, 0.55) - (log(2) + h(0.4, 0.6)) / 2,
+                0,
+            ],
+        ),
+        ("margin", [0, 3, 1, 2], [1, 0.9, 0.9, 0.15]),
+        ("deviation", [0, 2, 3, 1], [sqrt(0.32 / 3), sqrt((0.01 + 2 * 0.0025) / 3), sqrt(0.005 / 3), 0]),
+    ],
+)
+def test_scores_by_hand(strategy: str, order: list[int], scores: list[float]) -> None:
+    episode, prediction = episode_of(graph(4, [])), Prediction.from_samples(SAMPLES)
+    nodes, got = ask(strategy, episode, prediction, count=4)
+    torch.testing.assert_close(got, torch.tensor(scores), atol=1e-6, rtol=0)
+    if strategy != "margin":  # nodes 1 and 3 are even there
+        assert nodes.tolist() == order
+
+
+def test_the_deviation_of_a_predictor_without_samples_is_the_labels() -> None:
+    nodes, scores = ask("deviation", episode_of(graph(3, [])), prediction_of(0.9, 0.6, 1.0), count=3)
+    assert nodes.tolist() == [1, 0, 2]
+    torch.testing.assert_close(scores, torch.tensor([sqrt(0.24), 0.3, 0.0]))
+
+
+def test_random_asks_each_node_as_often() -> None:
+    episode, prediction = episode_of(graph(4, [])), prediction_of(0.1, 0.5, 0.9, 0.3)
+    first = [nodes_of("random", episode, prediction, seed=seed)[0] for seed in range(400)]
+    assert all(70 <= first.count(node) <= 130 for node in range(4))
+
+
+# --- Spread ----------------------------------------------------------------------------------------------------------
+
+
+def ring(nodes: int) -> Data:
+    return graph(nodes, [(i, (i + 1) % nodes) for i in range(nodes)])
+
+
+def apart(nodes: list[int], size: int) -> int:
+    """The smallest distance of two nodes on a ring."""
+    steps = [abs(a - b) for i, a in enumerate(nodes) for b in nodes[:i]]
+    return min(min(step, size - step) for step in steps)
+
+
+def test_spread_on_a_path_by_hand() -> None:
+    """K of the path 0-1-2 is [[3/8, √2/4, 1/8], [√2/4, 1/2, √2/4], [1/8, √2/4, 3/8]]."""
+    episode, prediction = episode_of(graph(3, [(0, 1), (1, 2)])), prediction_of(0.5, 0.5, 0.5)
+    nodes, scores = ask("spread", episode, prediction, count=2)
+    assert nodes[0] == 1
+    left = 1 - sqrt(2) / 2  # what the middle one leaves of an end's uncertainty
+    torch.testing.assert_close(scores, log(2) * torch.tensor([0.5 + sqrt(2) / 2, left / 2]))
+    # The middle one labelled from the start is the same.
+    nodes, scores = ask("spread", episode.with_context(torch.tensor([False, True, False])), prediction)
+    torch.testing.assert_close(scores, log(2) * torch.tensor([left / 2]))
+
+
+def test_spread_asks_no_neighbours() -> None:
+    episode, uncertain = episode_of(ring(16)), [0.5 if i < 7 else 0.98 for i in range(16)]
+    prediction = prediction_of(*uncertain)
+    assert apart(nodes_of("entropy", episode, prediction, count=4), 16) == 1
+    assert apart(nodes_of("spread", episode, prediction, count=3), 16) >= 2
+    for seed in range(20):
+        assert apart(nodes_of("spread", episode, prediction_of(*[0.5] * 16), count=4, seed=seed), 16) >= 2
+
+
+def test_spread_keeps_away_from_labels() -> None:
+    prediction = prediction_of(*[0.5] * 9)
+    for seed in range(20):
+        (node,) = nodes_of("spread", episode_of(ring(9), context=(0,)), prediction, seed=seed)
+        assert apart([0, node], 9) >= 3
+
+
+def test_spread_prefers_what_stands_for_others_to_an_outlier() -> None:
+    """A star whose nodes are a little less uncertain than a node on its own; without a label its centre comes first."""
+    star = graph(6, [(0, i) for i in range(1, 5)])
+    episode, prediction = episode_of(star), prediction_of(*[0.4] * 5, 0.5)
+    assert nodes_of("entropy", episode, prediction) == [5]
+    assert nodes_of("spread", episode, prediction) == [0]
+    assert nodes_of("spread", episode, prediction, count=2) == [0, 5]
+
+
+def test_spread_reads_no_direction_loops_or_doubles() -> None:
+    edges = [(0, 1), (1, 2), (2, 3), (3, 4), (1, 4), (5, 1)]
+    prediction = prediction_of(0.5, 0.3, 0.4, 0.2, 0.5, 0.45)
+    expected = ask("spread", episode_of(graph(6, edges)), prediction, count=3)
+    for other in (graph(6, edges, both=False), graph(6, [*edges, (2, 2), (1, 0), (0, 1)])):
+        assert same(ask("spread", episode_of(other), prediction, count=3), expected)
+
+
+def test_spread_where_all_is_sure() -> None:
+    """One class alone is known, so that nothing is uncertain: structure decides."""
+    star = graph(5, [(3, i) for i in (0, 1, 2, 4)])
+    prediction = Prediction.certain(torch.ones(5, 1))
+    assert nodes_of("spread", episode_of(star), prediction) == [3]
+
+
+# --- The labelling loop ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def task() -> CellularAutomaton:
+    return CellularAutomaton("small-world", graphs_total=60)
+
+
+def test_curves_are_what_the_asked_labels_give(task: CellularAutomaton) -> None:
+    played = replay(RulePosterior(), task, ["entropy"], 3, per_step=2, start=2, draws=1)
+    graphs = task.graphs("test")
+    assert played.labels.tolist() == [2, 4, 6, 8]
+    assert list(played.curves) == list(played.asked) == ["random", "entropy"]
+    for name, asked in played.asked.items():
+        assert asked.shape == (len(graphs), 6) and played.started.shape == (len(graphs), 2)
+        for g in range(0, len(graphs), 4):
+            episode = Episode(data := graphs.select(torch.tensor([g])), data.y, data.y < 0, data.y >= 0, 2)
+            known = torch.cat([played.started[g], asked[g]])
+            assert known.unique().numel() == 8
+            for step in range(4):
+                context = torch.zeros_like(episode.context)
+                context[known[: 2 + 2 * step]] = True
+                right = RulePosterior().predict(episode.with_context(context)).label == episode.y
+                got = {metric: float(curve[g, step]) for metric, curve in played.curves[name].items()}
+                everything = float((right | context).float().mean())
+                assert got == pytest.approx(
+                    {"accuracy": everything, "accuracy_hidden": float(right[~context].float().mean())}
+                )
+
+
+def test_all_strategies_start_alike_and_the_seed_decides(task: CellularAutomaton) -> None:
+    def play(**options: int) -> Replay:
+        return replay(Mode(), task, ["margin", "spread"], 2, **{"draws": 2, **options})  # type: ignore[arg-type]
+
+    first = play()
+    starts = [curves["accuracy"][:, 0] for curves in first.curves.values()]
+    assert all(torch.equal(start, starts[0]) for start in starts)
+    again, other = play(), play(seed=1)
+    assert all(torch.equal(first.asked[name], again.asked[name]) for name in first.asked)
+    assert all(torch.equal(first.area(name), again.area(name)) for name in first.asked)
+    assert not torch.equal(first.asked["random"], other.asked["random"])
+    assert play(graphs=5, draws=1).graphs.numel() == 5
+
+
+def test_in_the_end_everything_is_labelled(task: CellularAutomaton) -> None:
+    nodes = int(task.graphs("test").sizes.max())
+    played = replay(Mode(), task, [], 2, per_step=nodes, start=0, graphs=3, draws=1)
+    accuracy, hidden = (played.curves["random"][metric] for metric in ("accuracy", "accuracy_hidden"))
+    assert accuracy[:, 1:].tolist() == [[1, 1]] * 3
+    assert hidden[:, 1:].isnan().all() and not hidden[:, 0].isnan().any()
+    assert (played.asked["random"][:, nodes:] == -1).all()
+    assert played.started.shape == (3, 0)
+
+
+def test_the_exact_predictor_gains_by_asking_where_it_is_unsure(task: CellularAutomaton) -> None:
+    """One fixed draw, to see that the advice is followed; with so few graphs no measure of what it is worth."""
+    played = replay(RulePosterior(), task, ["entropy", "spread"], 8, draws=1)
+    assert played.gain("entropy").mean > 0 and played.gain("spread").mean > 0
+    assert played.gain("random") == (0, 0, 0, 0)
+
+
+def made_up(**curves: list[list[float]]) -> Replay:
+    tables = {name: {"accuracy": torch.tensor(rows)} for name, rows in curves.items()}
+    nothing = torch.zeros(2, 0, dtype=torch.long)
+    return Replay("task", "model", "accuracy", torch.tensor([1, 3, 5]), torch.arange(2), tables, {}, nothing)
+
+
+def test_areas_and_gains_by_hand() -> None:
+    played = made_up(random=[[0.5, 0.5, 0.7], [0.3, 0.5, 0.5]], good=[[0.5, 0.7, 0.9], [0.3, 0.7, 0.7]])
+    torch.testing.assert_close(played.area("random"), torch.tensor([0.55, 0.45]))
+    torch.testing.assert_close(played.area("good"), torch.tensor([0.7, 0.6]))
+    assert played.gain("good").mean == pytest.approx(0.15)
+    assert (played.labels_to_match("good"), played.labels_to_match("random")) == (3, 5)
+    worse = made_up(random=[[0.5] * 3] * 2, bad=[[0.4] * 3] * 2)
+    assert worse.labels_to_match("bad") is None
+
+
+def test_the_interval_of_a_gain_by_hand() -> None:
+    """Four differences 1, 2, 3, 6: mean 3, deviation √(14/3), and t = 3.182 for three degrees of freedom."""
+    gain, error = Gain.of(torch.tensor([1.0, 2.0, 3.0, 6.0])), sqrt(14 / 3) / 2
+    assert gain == pytest.approx((3, error, 3 - 3.18245 * error, 3 + 3.18245 * error), rel=1e-5)
+    assert Gain.of(torch.tensor([2.0])) == pytest.approx((2, nan, nan, nan), nan_ok=True)
+
+
+def test_shapes_are_scored_by_miou() -> None:
+    class Shapes(CellularAutomaton):
+        metrics = ("shapes",)
+
+    played = replay(LabelPropagation(), Shapes("small-world", graphs_total=60), [], 1, graphs=2, draws=1)
+    assert played.metric == "miou"
+    assert set(played.curves["random"]) == {"accuracy", "accuracy_hidden", "miou", "miou_hidden"}
+    assert (played.curves["random"]["miou"] <= played.curves["random"]["accuracy"]).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"steps": 0}, "steps = 0"),
+        ({"per_step": 0}, "per_step = 0"),
+        ({"start": -1}, "start = -1"),
+        ({"draws": 0}, "draws = 0"),
+        ({"graphs": 0}, "graphs = 0"),
+        ({"start": 10_000}, "nothing on ca/small-world is left to ask for; start with fewer"),
+    ],
+)
+def test_bad_options(task: CellularAutomaton, options: dict[str, int], words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        replay(Mode(), task, [], **{"steps": 1, **options})  # type: ignore[arg-type]
+
+
+# --- Pictures --------------------------------------------------------------------------------------------------------
+
+
+def test_curves_are_drawn_as_they_are() -> None:
+    played = made_up(random=[[0.5, 0.5, 0.7], [0.3, 0.5, 0.5]], good=[[0.5, 0.7, 0.9], [0.3, 0.7, 0.7]])
+    left, right = curves_figure(played).axes
+    assert [line.get_label() for line in left.lines] == ["random", "good"]
+    assert list(left.lines[1].get_ydata()) == pytest.approx([40, 70, 80])  # type: ignore[arg-type]
+    assert list(right.lines[0].get_ydata()) == pytest.approx([0, 20, 20])  # type: ignore[arg-type]
+    (alone,) = curves_figure(made_up(random=[[0.5] * 3], good=[[0.6] * 3])).axes[1].collections  # no band, no NaN
+    assert not torch.tensor(alone.get_paths()[0].vertices).isnan().any()
+
+
+@pytest.mark.parametrize("dimensions", [2, 3])
+def test_asked_nodes_are_numbered_in_order(dimensions: int) -> None:
+    data = ring(6)
+    data.pos = torch.rand(6, dimensions, generator=torch.Generator().manual_seed(0))
+    asked = {"random": torch.tensor([4, 0, -1]), "spread": torch.tensor([3, 5, 1])}
+    figure = asked_figure(episode_of(data), asked, started=torch.tensor([2]))
+    assert [axis.get_title() for axis in figure.axes] == ["random", "spread"]
+    assert [[text.get_text() for text in axis.texts] for axis in figure.axes] == [[" 1", " 2"], [" 1", " 2", " 3"]]
+    assert all((axis.name == "3d") == (dimensions == 3) for axis in figure.axes)
