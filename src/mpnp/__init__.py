@@ -4,6 +4,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .active import replay, suggest
+    from .calibration import Calibration
     from .episode import Episode, Sampling, sample_episode
     from .errors import UserError
     from .evaluation import cross_fit, episodes, evaluate
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Calibration",
     "Episode",
     "GraphSet",
     "Prediction",
@@ -31,11 +34,15 @@ __all__ = [
     "from_pretrained",
     "get_task",
     "predict",
+    "replay",
     "sample_episode",
+    "suggest",
 ]
 
 # Where each name lives. Loaded on first use: torch and Lightning take seconds, and 'mpnp --help' needs neither.
 _HOMES = {
+    "active": ("replay", "suggest"),
+    "calibration": ("Calibration",),
     "episode": ("Episode", "Sampling", "sample_episode"),
     "errors": ("UserError",),
     "evaluation": ("cross_fit", "episodes", "evaluate"),

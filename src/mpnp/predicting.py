@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 from dataclasses import replace
+from itertools import compress
 from pathlib import Path
 
 import torch
 from torch_geometric.data import Data
 
+from .calibration import share_shown
 from .episode import Episode
 from .evaluation import cross_fit
 from .files import replacing
@@ -54,7 +56,11 @@ def _predict(predictor: Predictor, episode: Episode, samples: int, seed: int) ->
 
 
 def predict_file(model_folder: Path, graph_path: Path, out: Path, *, samples: int = 16, seed: int = 0) -> str:
-    """Predict the graphs in a file and write ``out``: one row per node; returns a sentence on what was done."""
+    """Predict the graphs in a file and write ``out``: one row per node; returns a sentence on what was done.
+
+    The last column, where the model has been calibrated, is the set of labels that holds the true one with the coverage
+    asked for, joined by '|'.
+    """
     model = from_pretrained(model_folder)
     names = model.config.class_names
     own = load_graphs(graph_path, names or None)
@@ -75,12 +81,19 @@ def predict_file(model_folder: Path, graph_path: Path, out: Path, *, samples: in
     numbers = torch.cat(
         [prediction.probabilities, torch.stack([prediction.total, prediction.aleatoric, prediction.epistemic], 1)], 1
     )
+    conformal = None if model.calibration is None else model.calibration.conformal
+    sets: list[list[str]] = [[] for _ in given]  # one more column, or none
+    if conformal is not None:
+        header.append("set")
+        inside = conformal.sets(prediction, share_shown(episode)[episode.batch])
+        sets = [["|".join(compress(own.class_names, row))] for row in inside.tolist()]
     with replacing(out) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)
         rows.writerow(header)
         for i, values in enumerate(numbers.tolist()):
             label = own.class_names[int(prediction.label[i])]
-            rows.writerow([int(episode.batch[i]), node_names[i], given[i], label, *[f"{v:.6f}" for v in values]])
+            written = [f"{v:.6f}" for v in values]
+            rows.writerow([int(episode.batch[i]), node_names[i], given[i], label, *written, *sets[i]])
     shown = int(episode.context.sum())
     return (
         f"{episode.num_nodes} nodes of {episode.num_graphs} graph(s), {shown} of them labelled, predicted: see {out}."

@@ -11,10 +11,19 @@ from torch import Tensor
 
 from .episode import Episode
 
+SMALLEST = 1e-12  # a probability that still has a logarithm
+
 
 def entropy(probabilities: Tensor) -> Tensor:
     """Entropy in nats over the last dimension."""
     return torch.special.entr(probabilities).sum(-1)
+
+
+def tempered(probabilities: Tensor, temperature: float) -> Tensor:
+    r""":math:`p^{1/T}`, made to sum to one again, [..., C]: T > 1 takes confidence back, T < 1 adds some; no order changes."""
+    if temperature == 1:
+        return probabilities
+    return (probabilities.clamp(min=SMALLEST).log() / temperature).softmax(-1)
 
 
 @dataclass
@@ -37,15 +46,24 @@ class Prediction:
     deviation: Tensor | None = None
 
     @classmethod
-    def from_samples(cls, probabilities: Tensor, scale: Tensor | None = None) -> Prediction:
-        """From the class probabilities under each of K latent samples, [K, N, C].
+    def from_samples(cls, probabilities: Tensor, scale: Tensor | None = None, temperature: float = 1.0) -> Prediction:
+        r"""From the class probabilities under each of K latent samples, [K, N, C].
 
         ``scale`` [K, N, C] is the standard deviation of the likelihood itself, if it has one: the variances add up.
+
+        ``temperature`` tempers the mean :math:`\bar p`, so that no label changes. All samples' classes are weighed by the same
+        :math:`\bar p_T / \bar p`: what speaks for a sample once the label is known stays, and the split of total stays exact.
         """
-        variance = probabilities.var(0, correction=0)
+        mean, weight = probabilities.mean(0), probabilities.new_ones(1, 1, 1)
+        if temperature != 1:
+            after = tempered(mean, temperature)
+            joint = probabilities * (after / mean.clamp(min=SMALLEST))
+            weight = joint.sum(-1, keepdim=True).clamp(min=SMALLEST)  # of each sample at each node, 1 on the mean
+            mean, probabilities = after, joint / weight
+        variance = (weight * (probabilities - mean).square()).mean(0)
         if scale is not None:
-            variance = variance + scale.square().mean(0)
-        return cls(probabilities.mean(0), entropy(probabilities).mean(0), variance.mean(-1).sqrt())
+            variance = variance + (weight * scale.square()).mean(0)
+        return cls(mean, (weight.squeeze(-1) * entropy(probabilities)).mean(0), variance.mean(-1).sqrt())
 
     @classmethod
     def certain(cls, probabilities: Tensor) -> Prediction:

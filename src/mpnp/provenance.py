@@ -11,6 +11,8 @@ from typing import Any
 
 import torch
 
+from .calibration import FILE, Calibration
+
 
 def provenance(model_folder: Path | None = None) -> dict[str, Any]:
     """Version, date and machine; for a model folder also its epochs, minutes, seed and recipe."""
@@ -30,6 +32,8 @@ def provenance(model_folder: Path | None = None) -> dict[str, Any]:
     if isinstance(training, dict):
         made["training"] = {key: training[key] for key in ("epochs", "minutes", "seed", "threads") if key in training}
         made["training"]["recipe"] = training.get("recipe", {}).get("name")
+    if model_folder is not None and (calibration := Calibration.read(model_folder / FILE)) is not None:
+        made["temperature"] = calibration.temperature
     return made
 
 

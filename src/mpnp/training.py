@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import logging
 import math
 import time
 import warnings
@@ -33,6 +34,12 @@ from .scores import Score
 from .tasks.base import Task
 
 VALIDATION_NODES = 20_000  # per context rate: enough to choose by, and cheap beside an epoch of training
+
+
+def quiet() -> None:
+    """Keep Lightning's notes on hardware and hints out of the way; it sets its own level when imported, so afterwards."""
+    for name in ("lightning.pytorch", "lightning.fabric"):
+        logging.getLogger(name).setLevel(logging.ERROR)
 
 
 class EpisodeStream(IterableDataset[Episode]):

@@ -36,6 +36,12 @@ def test_contract(name: str, versions: tuple[int, ...]) -> None:
     assert (p > 0).all()
     torch.testing.assert_close(p, distribution.mean if name == "gaussian" else distribution.probs)  # type: ignore[attr-defined]
 
+    scale = likelihood.scale(out)
+    if name == "gaussian":
+        torch.testing.assert_close(scale, distribution.stddev)
+    else:
+        assert scale is None
+
     (gradient,) = torch.autograd.grad(log_p.sum(), out)
     assert torch.isfinite(gradient).all() and (gradient.abs().sum(-1) > 0).all()
 

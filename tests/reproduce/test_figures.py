@@ -8,13 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from made_up import record
-from torch_geometric.data import Data
 
-from mpnp.episode import Episode
 from mpnp.models import presets, pretrained
-from mpnp.prediction import Prediction
 from mpnp.reproduce import compare, figures
 from mpnp.tasks import get_task
 from mpnp.tasks.cellular_automata import CellularAutomaton
@@ -60,19 +56,6 @@ def test_a_run_that_was_not_scored_at_every_rate_has_no_bars() -> None:
     assert figures.automaton_figure(voronoi) is None
 
 
-def test_a_shape_beside_the_uncertainty_of_two_models() -> None:
-    points = torch.randn(30, 3, generator=torch.Generator().manual_seed(0))
-    shape = Data(x=points, pos=points, edge_index=torch.zeros(2, 0, dtype=torch.long), y=torch.arange(30) % 3)
-    episode = Episode.from_graphs([shape], torch.arange(30) < 3, num_classes=3)
-    sure = Prediction.certain(torch.nn.functional.one_hot(episode.y, 3).float())
-    unsure = Prediction.certain(torch.full((30, 3), 1 / 3))
-    figure = figures.cloud_figure(episode, {"np": unsure, "ampnp": sure}, "a thing")
-    titles = [axis.get_title() for axis in figure.axes[:3]]
-    assert titles == ["a thing", "np: 33.3 % right", "ampnp: 100.0 % right"]
-    large, small = (axis.collections[0].get_sizes() for axis in figure.axes[1:3])  # type: ignore[attr-defined]
-    assert large.min() > small.max()
-
-
 @pytest.fixture
 def few_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(figures, "get_task", lambda name: CellularAutomaton(name.partition("/")[2], graphs_total=20))
@@ -101,15 +84,3 @@ def test_pictures_of_models_are_drawn_once_and_kept(tmp_path: Path) -> None:
     assert picture.path.read_bytes().startswith(b"\x89PNG")
     shutil.rmtree(place)
     assert figures.with_models(tmp_path) == [picture]
-
-
-@pytest.mark.usefixtures("few_graphs")
-def test_the_sphere_shows_each_near_cell_once() -> None:
-    task = figures.get_task("ca/spherical-voronoi")
-    episode = next(figures.episodes(task, 0.1, seed=0, at_most=1)).only(0)
-    guess = Prediction.certain(torch.nn.functional.one_hot(episode.y, 2).float())
-    figure = figures.sphere_figure(episode, guess)
-    near = int((episode.graph.pos[:, 2] > -0.1).sum())
-    for axis in figure.axes[:4]:
-        assert len(axis.collections[0].get_paths()) == near
-    assert figure.axes[2].get_title() == "ampnp, told 10 %: 100.0 % right"

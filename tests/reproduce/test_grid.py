@@ -156,15 +156,6 @@ def test_a_full_disk_stops_the_grid_in_one_sentence_and_leaves_no_half(
     assert not list((tmp_path / "runs").glob("ca-*np-c*")), "the others would meet it too"
 
 
-def test_processes_give_what_one_process_with_one_thread_gives(tmp_path: Path) -> None:
-    jobs = [job(seed=0), job(seed=1), MODE]
-    torch.set_num_threads(1)
-    grid.run(jobs, tmp_path / "one", progress=False)
-    assert grid.run(jobs, tmp_path / "two", workers=2, progress=False).done == 3
-    one, two = ([r.table["rates"] for r in records.read_all(tmp_path / name)] for name in ("one", "two"))
-    assert one == two
-
-
 class Killer:
     """Kills the process that works on a run as soon as it trains, up to ``times``."""
 
@@ -194,22 +185,39 @@ class Killer:
 LONG = {"epochs": 3}  # so that the killer comes in time
 
 
-def test_a_killed_process_is_replaced_and_the_run_goes_on(tmp_path: Path) -> None:
-    victim, others = job(**LONG), [job(seed=1), MODE]
-    with Killer(tmp_path, victim, times=1) as killer:
-        summary = grid.run([victim, *others], tmp_path, workers=2, progress=False)
+VICTIM = job(**LONG)
+OTHERS = [job(seed=1), MODE]
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, object]]:
+    """What the runs give in one process with one thread."""
+    folder, threads = tmp_path_factory.mktemp("alone"), torch.get_num_threads()
+    torch.set_num_threads(1)
+    grid.run([VICTIM, *OTHERS], folder, progress=False)
+    torch.set_num_threads(threads)
+    return [record.table["rates"] for record in records.read_all(folder)]
+
+
+def test_processes_give_what_one_gives_even_when_one_is_killed(tmp_path: Path, alone: list[dict[str, object]]) -> None:
+    with Killer(tmp_path, VICTIM, times=1) as killer:
+        summary = grid.run([VICTIM, *OTHERS], tmp_path, workers=2, progress=False)
     assert killer.killed == 1
     assert (summary.done, summary.failed) == (3, [])
+    assert [record.table["rates"] for record in records.read_all(tmp_path)] == alone
 
 
-def test_a_run_that_dies_again_and_again_is_given_up_and_stops_no_other(tmp_path: Path) -> None:
-    victim, others = job(**LONG), [job(seed=1), MODE]
+def test_a_run_that_dies_again_and_again_is_given_up_and_stops_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grid, "ATTEMPTS", 1)
+    victim = VICTIM
     with Killer(tmp_path, victim, times=100) as killer:
-        summary = grid.run([victim, *others], tmp_path, workers=2, progress=False)
-    assert killer.killed == 1 + grid.ATTEMPTS
+        summary = grid.run([victim, *OTHERS], tmp_path, workers=2, progress=False)
+    assert killer.killed == 2, "once among others, once alone"
     assert summary.done == 2
     assert [outcome.job for outcome in summary.failed] == [victim]
-    assert "killed 3 times" in (tmp_path / "errors" / f"{victim.name}.txt").read_text()
+    assert "was killed" in (tmp_path / "errors" / f"{victim.name}.txt").read_text()
 
 
 @pytest.fixture(scope="module")
@@ -219,16 +227,14 @@ def cluster() -> Iterator[None]:
     ray.shutdown()
 
 
-def test_a_ray_cluster_gives_what_processes_give_even_when_a_worker_is_killed(tmp_path: Path, cluster: None) -> None:
-    victim, others = job(**LONG), [job(seed=1), MODE]
-    with Killer(tmp_path / "ray", victim, times=1) as killer:
-        summary = grid.run([victim, *others], tmp_path / "ray", workers=2, engine="ray", progress=False)
+def test_a_ray_cluster_gives_what_one_process_gives_even_when_a_worker_is_killed(
+    tmp_path: Path, cluster: None, alone: list[dict[str, object]]
+) -> None:
+    with Killer(tmp_path, VICTIM, times=1) as killer:
+        summary = grid.run([VICTIM, *OTHERS], tmp_path, workers=2, engine="ray", progress=False)
     assert killer.killed == 1
     assert (summary.done, summary.failed) == (3, [])
-    torch.set_num_threads(1)
-    grid.run([victim, *others], tmp_path / "here", progress=False)
-    ray, here = ([r.table["rates"] for r in records.read_all(tmp_path / name)] for name in ("ray", "here"))
-    assert ray == here
+    assert [record.table["rates"] for record in records.read_all(tmp_path)] == alone
 
 
 def test_an_address_without_a_cluster(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> None:
     import torch
 
-    from .. import plots, plots_active
+    from .. import plots
     from ..active import find_strategy, replay
     from ..active.replay import first_episode
     from ..files import replacing, write_json
@@ -87,9 +87,9 @@ def run(options: Namespace) -> None:
     out = Path(options.out)
     with replacing(out / "active.json") as temporary:
         write_json(temporary, table)
-    plots.save(plots_active.curves_figure(played), out / "curves.png")
+    plots.save(plots.curves_figure(played), out / "curves.png")
     plots.save(
-        plots_active.asked_figure(
+        plots.asked_figure(
             first_episode(played, task, options.split),
             {name: nodes[0] for name, nodes in played.asked.items()},
             started=played.started[0],
@@ -99,7 +99,7 @@ def run(options: Namespace) -> None:
     if options.json:
         print(json.dumps(table))
         return
-    metric = plots_active.NAMES[played.metric]
+    metric = plots.active.NAMES[played.metric]
     print(
         f"{played.model} on {played.task}: {metric} on all nodes, given labels counted as given; "
         f"{played.graphs.numel()} graphs, {options.start} to {int(played.labels[-1])} labels each, {options.draws} draws"

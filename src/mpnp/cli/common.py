@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 import math
 from typing import Any
 
 from jsonargparse import Namespace
 
 from ..errors import UserError
-
-
-def quiet() -> None:
-    """Keep Lightning's notes on hardware and hints out of the way; it sets its own level when imported, so afterwards."""
-    for name in ("lightning.pytorch", "lightning.fabric"):
-        logging.getLogger(name).setLevel(logging.ERROR)
 
 
 def at_least(options: Namespace, **lowest: int) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from jsonargparse import ArgumentParser, Namespace
 
-from .common import at_least, quiet
+from .common import at_least
 
 HELP = "train on automata in two minutes, compare with the paper, draw what it is sure and unsure of"
 
@@ -18,6 +18,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> None:
     from ..demo import run as run_demo
+    from ..training import quiet
 
     quiet()
     at_least(options, epochs=1)

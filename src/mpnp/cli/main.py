@@ -12,7 +12,7 @@ from typing import NoReturn
 from jsonargparse import ArgumentParser
 
 from ..errors import UserError
-from . import active, data, demo, evaluate, predict, reproduce, suggest, tasks, train
+from . import active, calibrate, data, demo, evaluate, plot, predict, reproduce, suggest, tasks, train
 
 # What ``mpnp --help`` lists, in this order: each module has HELP, ``arguments`` and ``run``.
 COMMANDS: dict[str, ModuleType] = {
@@ -21,7 +21,9 @@ COMMANDS: dict[str, ModuleType] = {
     "data": data,
     "train": train,
     "evaluate": evaluate,
+    "calibrate": calibrate,
     "predict": predict,
+    "plot": plot,
     "suggest": suggest,
     "active": active,
     "reproduce": reproduce,

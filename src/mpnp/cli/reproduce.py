@@ -9,7 +9,7 @@ from typing import Literal
 from jsonargparse import ArgumentParser, Namespace
 
 from ..errors import UserError
-from .common import at_least, quiet
+from .common import at_least
 
 HELP = "run what is missing of the paper's tables and write a report: ours beside the paper's"
 
@@ -46,7 +46,6 @@ def arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> None:
     from ..reproduce import grid, plan, report
 
-    quiet()
     at_least(options, seeds=1, jobs=1)
     if options.address and options.engine != "ray":
         raise UserError("--address is that of a Ray cluster; give --engine ray with it.")

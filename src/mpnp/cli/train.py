@@ -9,7 +9,7 @@ from typing import Any
 from jsonargparse import ArgumentParser, Namespace
 
 from ..errors import UserError
-from .common import at_least, quiet
+from .common import at_least
 
 HELP = "train a model on a task or on your own graphs"
 
@@ -42,7 +42,7 @@ def run(options: Namespace) -> None:
     from lightning.pytorch.utilities import rank_zero_only
 
     from ..tasks import get_task
-    from ..training import fit
+    from ..training import fit, quiet
 
     quiet()
     at_least(options, epochs=1, threads=1, seed=0, devices=1, nodes=1)

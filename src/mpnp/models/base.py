@@ -4,7 +4,8 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 import torch
 import torch.nn as nn
@@ -17,6 +18,9 @@ from ..errors import UserError
 from ..nn.likelihoods import LIKELIHOODS, Likelihood
 from ..nn.neighbours import Neighbours
 from ..prediction import Prediction
+
+if TYPE_CHECKING:
+    from ..calibration import Calibration
 
 PART = 2**21  # numbers in a tensor at once while predicting: they stay in the cache, and memory stays bounded
 
@@ -76,10 +80,13 @@ class LatentModel(
 ):
     """q(z | labels shown) and p(y | x, edges, z).
 
+    ``calibration``: a temperature for all predictions, and sets of labels; no part of the configuration nor of the weights.
+
     Dimensions: N nodes, B graphs, C classes, Q queried nodes, P label sets shown, K latent samples.
     """
 
     config: ModelConfig
+    calibration: "Calibration | None" = None
     sees_own_label = False
 
     def __init__(self, config: ModelConfig) -> None:
@@ -152,8 +159,17 @@ class LatentModel(
         z = prior.loc + prior.scale * noise.to(prior.loc)
         everything = torch.arange(episode.num_nodes, device=z.device)
         query, order = (everything if nodes is None else nodes).sort()
-        probabilities = self.likelihood.probabilities(self.decode(reading, z, query))
-        return Prediction.from_samples(probabilities.transpose(0, 1)).at(order.argsort())
+        out = self.decode(reading, z, query).transpose(0, 1)
+        temperature = 1.0 if self.calibration is None else self.calibration.temperature
+        likelihood = self.likelihood
+        prediction = Prediction.from_samples(likelihood.probabilities(out), likelihood.scale(out), temperature)
+        return prediction.at(order.argsort())
+
+    def _save_pretrained(self, save_directory: Path) -> None:
+        """What the hub mixin calls to write a folder, also before it is pushed."""
+        super()._save_pretrained(save_directory)
+        if self.calibration is not None:
+            self.calibration.write(save_directory)
 
     def extra_repr(self) -> str:
         return f"name={self.name!r}, parameters={sum(p.numel() for p in self.parameters()):,}"

@@ -154,7 +154,7 @@ DEFAULT_CHANGES: tuple[tuple[str, str, dict[str, object]], ...] = (
     ("ca/life-like", "*", {"epochs": 8, "batch_nodes": 16_000}),
     ("ppisp", "*", {"epochs": 12}),
     # Three labelled points are a context too. Large categories get fewer epochs.
-    ("shapenet/*", "*", {"context": (0.001, 0.4), "most_steps": 1000}),
+    ("shapenet/*", "*", {"context": (0.001, 0.4), "epochs": 60, "most_steps": 3000}),
     ("cora/*", "*", {"epochs": 5}),
     ("cora/transductive-7", "*", {"epochs": 2}),  # of 330 large graphs
     # The paper's family takes hundreds of steps before it finds out that a context helps.
@@ -165,7 +165,10 @@ DEFAULT_CHANGES: tuple[tuple[str, str, dict[str, object]], ...] = (
 AMPNP_CHANGES: tuple[tuple[str, dict[str, object]], ...] = (
     # Automata: a rule and its negative are equally likely, so names help as little as nearness does.
     ("ca/*", {"class_embedding": False, "local": False, "refine": 0}),
-    # Proteins are few and vary; the classes of atoms follow from where they are, and dropout only blurs that.
+    # Proteins are few and vary; the classes of atoms follow from where they and those around are, and dropout only blurs that.
+    ("tud/dhfr", {"depth": 3}),
+    ("tud/cox2", {"depth": 3}),
+    ("tud/bzr", {"depth": 3}),
     ("tud/enzymes", {"dropout": 0.2}),
     ("tud/proteins", {"dropout": 0.2}),
     ("ppisp", {"depth": 3, "dropout": 0.3}),

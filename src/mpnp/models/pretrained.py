@@ -1,4 +1,5 @@
-"""A trained model as a folder: ``config.json``, ``model.safetensors``, ``metrics.json``. Loading runs no code from it."""
+"""A trained model as a folder: ``config.json``, ``model.safetensors``, ``metrics.json`` and, once calibrated,
+``calibration.json``. Loading runs no code from it."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from typing import Any
 
 from safetensors import SafetensorError
 
+from ..calibration import FILE, Calibration
 from ..errors import UserError
 from ..files import replacing, write_json
 from .base import LatentModel
@@ -23,8 +25,11 @@ def save(model: LatentModel, folder: Path, metrics: dict[str, Any]) -> None:
     with replacing(folder / "metrics.json") as note:
         with tempfile.TemporaryDirectory(dir=folder) as scratch:
             model.save_pretrained(scratch)
+            (folder / FILE).unlink(missing_ok=True)  # made for other weights
             for name in ("README.md", "model.safetensors", "config.json"):
                 os.replace(Path(scratch) / name, folder / name)
+            if model.calibration is not None:
+                os.replace(Path(scratch) / FILE, folder / FILE)
         write_json(note, metrics)
 
 
@@ -40,7 +45,7 @@ def from_pretrained(folder: Path | str) -> LatentModel:
         try:
             kind = json.loads((path / "config.json").read_text(encoding="utf-8"))["kind"]
             with contextlib.redirect_stdout(io.StringIO()):  # the hub's 'Loading weights …' is no part of our output
-                return KINDS[kind].from_pretrained(path, strict=True)
+                model = KINDS[kind].from_pretrained(path, strict=True)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise UserError(
                 f"{path / 'config.json'} is not a configuration of mpnp ({error}); train the model again."
@@ -51,6 +56,8 @@ def from_pretrained(folder: Path | str) -> LatentModel:
                 f"{path / 'model.safetensors'} is damaged or does not fit its config.json ({reason}); "
                 "copy it again or train the model again."
             ) from error
+        model.calibration = Calibration.read(path / FILE)
+        return model
     if path.exists():
         raise UserError(f"{path} is a file; the folder of a trained model is expected.")
     return _from_hub(str(folder))
@@ -58,6 +65,7 @@ def from_pretrained(folder: Path | str) -> LatentModel:
 
 def _from_hub(name: str) -> LatentModel:
     from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url, try_to_load_from_cache
+    from huggingface_hub.errors import EntryNotFoundError
 
     not_found = f"There is no trained model at '{name}'; give the folder that 'mpnp train --out' wrote."
     if name.count("/") != 1 or name.startswith((".", "/")):
@@ -67,6 +75,11 @@ def _from_hub(name: str) -> LatentModel:
             # Fails at once where there is no network; the download would try again for half a minute.
             get_hf_file_metadata(hf_hub_url(name, "config.json"), timeout=10)
         kind = json.loads(Path(hf_hub_download(name, "config.json")).read_text(encoding="utf-8"))["kind"]
-        return KINDS[kind].from_pretrained(name, strict=True)
+        model = KINDS[kind].from_pretrained(name, strict=True)
+        with contextlib.suppress(EntryNotFoundError):  # never calibrated
+            model.calibration = Calibration.read(Path(hf_hub_download(name, FILE)))
+        return model
+    except UserError:
+        raise
     except Exception as error:
         raise UserError(f"{not_found} (The hub was asked too: {type(error).__name__}.)") from error

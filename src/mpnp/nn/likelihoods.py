@@ -30,6 +30,10 @@ class Likelihood(nn.Module, ABC):
     def probabilities(self, out: Tensor) -> Tensor:
         """Class probabilities [Q, …, C]."""
 
+    def scale(self, out: Tensor) -> Tensor | None:
+        """The standard deviation the decoder itself gives the label [Q, …, C], if it gives one."""
+        return None
+
 
 class CategoricalLikelihood(Likelihood):
     """p(y = c) = softmax(out)_c."""
@@ -68,6 +72,9 @@ class GaussianLikelihood(Likelihood):
 
     def probabilities(self, out: Tensor) -> Tensor:
         return self._parts(out)[0]
+
+    def scale(self, out: Tensor) -> Tensor:
+        return self._parts(out)[1]
 
     @staticmethod
     def _parts(out: Tensor) -> tuple[Tensor, Tensor]:

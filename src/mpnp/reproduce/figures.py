@@ -5,35 +5,25 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.collections import PolyCollection
-from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Circle
 from numpy.typing import NDArray
-from scipy.spatial import SphericalVoronoi
 
 from .. import plots
-from ..episode import Episode
 from ..evaluation import episodes
 from ..models import from_pretrained
-from ..prediction import Prediction
 from ..tasks import get_task
 from ..tasks.shapenet import CATEGORIES
 from .compare import LIMITS, Comparison, Row, Section
 from .plan import LARGE, Job
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 Array = NDArray[np.float64]
 # The same system has the same colour in every chart; the paper's are grey, and tell each other apart by their dashes.
 COLOURS = {"ampnp": 0, "mpnp": 1, "mpnp-c": 1, "gnn": 2, "label-propagation": 3}
 DASHES = {"mpnp": "-", "np": "--", "gnn": ":", "label-propagation": "-."}
-UNCERTAIN = "viridis"  # dark: sure, yellow: unsure
 
 
 class Picture(NamedTuple):
@@ -136,73 +126,9 @@ def automaton_figure(comparison: Comparison) -> Figure | None:
     return plots.accuracy_figure(tables, theirs) if tables else None
 
 
-def sphere_figure(episode: Episode, prediction: Prediction) -> Figure:
-    """The near side of a spherical Voronoi automaton: start, truth, prediction (mistakes ringed), uncertainty."""
-    centres: Array = episode.graph.pos.double().numpy()
-    centres = centres / np.linalg.norm(centres, axis=1, keepdims=True)
-    cells = SphericalVoronoi(centres)
-    cells.sort_vertices_of_regions()
-    near = np.flatnonzero(centres[:, 2] > -0.1)
-    outlines = [_arc(cells.vertices[cells.regions[i]])[:, :2] for i in near]
-    y, context = episode.y.numpy(), episode.context.numpy()
-    label = prediction.label.numpy()
-    hidden = ~context
-    wrong = near[(label != y)[near] & hidden[near] & (centres[near, 2] > 0)]
-    two = ListedColormap(plots.CLASS_COLOURS[:2])
-    right = 100 * float((label == y)[hidden].mean())
-    panels: list[tuple[str, Any, Any, float]] = [
-        ("start", episode.graph.x[:, 1].numpy(), two, 1),
-        ("next generation", y, two, 1),
-        (f"ampnp, told {100 * context.mean():.0f} %: {right:.1f} % right", label, two, 1),
-        ("its uncertainty (nats)", prediction.total.numpy(), UNCERTAIN, float(np.log(2))),
-    ]
-    figure = Figure(figsize=(12.4, 3.4), layout="constrained")
-    axes: Sequence[Axes] = figure.subplots(1, 4)
-    for axis, (title, values, colours, top) in zip(axes, panels, strict=True):
-        faces = PolyCollection(outlines, array=values[near], cmap=colours, edgecolors="white", linewidths=0.6)
-        faces.set_clim(0, top)
-        axis.add_collection(faces)
-        rim = Circle((0, 0), 1, facecolor="none", edgecolor="#888888", linewidth=0.8)
-        axis.add_patch(rim)
-        faces.set_clip_path(rim)
-        axis.set(xlim=(-1.03, 1.03), ylim=(-1.03, 1.03), aspect="equal")
-        axis.set_axis_off()
-        axis.set_title(title, fontsize=10)
-    axes[2].scatter(centres[wrong, 0], centres[wrong, 1], s=60, facecolors="none", edgecolors="black", linewidths=1.3)
-    figure.colorbar(axes[3].collections[0], ax=axes[3], shrink=0.75)
-    return figure
-
-
-def cloud_figure(episode: Episode, predictions: dict[str, Prediction], title: str) -> Figure:
-    """A shape: its parts, and beside them how unsure each model is: larger and lighter points are less sure."""
-    place, depth = _view(episode.graph.pos.double().numpy())
-    order = depth.argsort()
-    y, context = episode.y.numpy(), episode.context.numpy()
-    figure = Figure(figsize=(3.3 * (1 + len(predictions)), 3.5), layout="constrained")
-    axes: Any = figure.subplots(1, 1 + len(predictions), squeeze=False)[0]
-    colours = np.array(plots.CLASS_COLOURS)[y % len(plots.CLASS_COLOURS)]
-    axes[0].scatter(*place[order].T, c=colours[order], s=3, linewidths=0)
-    axes[0].scatter(*place[context].T, s=34, facecolors="none", edgecolors="black", linewidths=1.1)
-    axes[0].set_title(title, fontsize=10)
-    top = float(np.log(episode.num_classes))
-    for axis, (name, prediction) in zip(axes[1:], predictions.items(), strict=True):
-        total = prediction.total.numpy()
-        hidden = ~context
-        right = 100 * float((prediction.label.numpy() == y)[hidden].mean())
-        unsure = total.argsort()  # the unsure ones on top
-        size = 1.5 + 22 * (total / top).clip(0, 1)
-        points = axis.scatter(*place[unsure].T, c=total[unsure], s=size[unsure], cmap=UNCERTAIN, vmin=0, vmax=top, linewidths=0)  # fmt: skip
-        axis.set_title(f"{name}: {right:.1f} % right", fontsize=10)
-    figure.colorbar(points, ax=axes[-1], shrink=0.75, label="uncertainty (nats)")
-    for axis in axes:
-        axis.set_aspect("equal")
-        axis.set_axis_off()
-    return figure
-
-
 SPHERE = (
-    "A density automaton on a spherical Voronoi graph, near side, under a rule never seen in training: start, next state, "
-    "what ampnp makes of a tenth of it (mistakes ringed), and where it is unsure."
+    "A density automaton on a spherical Voronoi graph, near side, under a rule never seen in training: start, the tenth "
+    "of the next generation that is shown, truth, what ampnp makes of it (mistakes ringed), and where it is unsure."
 )
 BOARD = "A Life-like board under a rule never seen in training: start, the tenth that is shown, truth, prediction and uncertainty."
 CLOUD = (
@@ -221,7 +147,7 @@ def _sphere(folder: Path) -> tuple[list[Path], Callable[[], Figure]] | None:
         # Under many rules nearly all cells live or die; of the first twenty, the one with most to see.
         shares = [float(some.only(graph).y.float().mean()) for graph in range(some.num_graphs)]
         episode = some.only(min(range(len(shares)), key=lambda graph: abs(shares[graph] - 0.5)))
-        return sphere_figure(episode, from_pretrained(models["ampnp"]).predict(episode))
+        return plots.sphere_figure(episode, {"ampnp": from_pretrained(models["ampnp"]).predict(episode)})
 
     return list(models.values()), draw
 
@@ -249,7 +175,7 @@ def _cloud(folder: Path) -> tuple[list[Path], Callable[[], Figure]] | None:
     def draw() -> Figure:
         episode = next(episodes(get_task(task), 0.01, seed=0, at_most=1)).only(0)
         predictions = {name: from_pretrained(model).predict(episode) for name, model in found[task].items()}
-        return cloud_figure(episode, predictions, f"a test shape of {task}: true parts")
+        return plots.cloud_figure(episode, predictions, f"a test shape of {task}: true parts")
 
     return list(found[task].values()), draw
 
@@ -293,18 +219,3 @@ def _chart(folder: Path, name: str, section: str, caption: str, figure: Figure) 
 
 def _values(row: Row) -> Array:
     return np.array([np.nan if cell is None else cell.value for cell in row.cells])
-
-
-def _arc(corners: Array, steps: int = 6) -> Array:
-    """A polygon on the unit sphere [M, 3] with points along its edges, so that they follow the sphere."""
-    share = np.arange(steps)[None, :, None] / steps
-    along = (1 - share) * corners[:, None] + share * np.roll(corners, -1, 0)[:, None]
-    return (along / np.linalg.norm(along, axis=-1, keepdims=True)).reshape(-1, 3)
-
-
-def _view(points: Array, turn: float = 0.6, tilt: float = 0.35) -> tuple[Array, Array]:
-    """Points [N, 3], y up, seen from the side and a little from above: place in the picture [N, 2], nearness [N]."""
-    x, y, z = points.T
-    across, away = np.cos(turn) * x + np.sin(turn) * z, np.cos(turn) * z - np.sin(turn) * x
-    up, near = np.cos(tilt) * y - np.sin(tilt) * away, np.sin(tilt) * y + np.cos(tilt) * away
-    return np.stack([across, up], 1), near

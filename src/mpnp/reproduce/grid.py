@@ -17,6 +17,7 @@ import torch
 from filelock import FileLock, Timeout
 from tqdm import tqdm
 
+from ..calibration import uncalibrated
 from ..errors import UserError
 from ..evaluation import evaluate
 from ..files import replacing, write_json
@@ -24,7 +25,7 @@ from ..models import PREDICTORS
 from ..prediction import Predictor
 from ..provenance import provenance
 from ..tasks import get_task
-from ..training import fit
+from ..training import fit, quiet
 from . import records
 from .plan import Job
 
@@ -88,12 +89,13 @@ def run(
 def work(job: Job, folder: Path, threads: int) -> Outcome:
     """Do one job and leave its result in ``folder``; called in processes of their own too."""
     torch.set_num_threads(threads)
+    quiet()
     error_file, at_work = folder / "errors" / f"{job.name}.txt", _at_work(folder, job)
     try:
         at_work.parent.mkdir(parents=True, exist_ok=True)
         at_work.write_text(str(os.getpid()), encoding="utf-8")
         predictor = _trained(job, folder, threads) if job.trains else PREDICTORS[job.model]()
-        table = evaluate(predictor, get_task(job.task), draws=job.draws, graphs=job.graphs)
+        table = evaluate(uncalibrated(predictor), get_task(job.task), draws=job.draws, graphs=job.graphs)
         table["made"] = provenance(folder / "runs" / job.name)
         records.write(folder, job, table)
         error_file.unlink(missing_ok=True)
@@ -219,7 +221,7 @@ def _local(jobs: Sequence[Job], folder: Path, workers: int) -> Iterator[Outcome]
 
 
 def _killed(job: Job, folder: Path) -> Outcome:
-    error = f"Its process was killed {ATTEMPTS} times; it may need more memory than there is."
+    error = "Its process was killed each time; it may need more memory than there is."
     _record_error(folder, job, error)
     _at_work(folder, job).unlink(missing_ok=True)
     return Outcome(job, error)

@@ -1,0 +1,107 @@
+"""``mpnp plot``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from jsonargparse import ArgumentParser, Namespace
+
+from ..errors import UserError
+from .common import at_least
+
+if TYPE_CHECKING:
+    from ..prediction import Predictor
+    from ..tasks import Task
+
+HELP = "draw what models make of a test graph, side by side: labels, predictions, uncertainty"
+GALLERY = 5  # graphs, as many as in the paper's appendix
+
+
+def arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "models", type=str, nargs="+", help="model folders, or predictors such as label-propagation, to be compared"
+    )
+    parser.add_argument("--task", type=str, default=None, help="default: what the models were trained on")
+    parser.add_argument(
+        "--graph",
+        type=int,
+        nargs="+",
+        default=None,
+        help="test graphs by number, a row each (default: 0; gallery: 0 to 4)",
+    )
+    parser.add_argument(
+        "--rate", type=str | float, default=None, help="share of labels that are shown (default: 0.1, of shapes 0.01)"
+    )
+    parser.add_argument(
+        "--kind",
+        type=Literal["auto", "truth", "prediction", "uncertainty", "gallery"],
+        default="auto",
+        help="auto: everything; uncertainty: beside the truth, as in the paper; gallery: the same for several graphs",
+    )
+    parser.add_argument("--out", type=str, default="plot.png", help=".png, .svg or .pdf; .html can be turned and asked")
+    parser.add_argument("--samples", type=int, default=16, help="latent samples")
+    parser.add_argument("--seed", type=int, default=0, help="of the labels that are shown")
+
+
+def run(options: Namespace) -> None:
+    from ..evaluation import parse_rate
+    from ..plots.comparing import check_ending, compare, save_rows
+    from ..tasks import get_task
+
+    at_least(options, samples=1, seed=0)
+    out = Path(options.out)
+    check_ending(out)
+    written = None if options.rate is None else parse_rate(str(options.rate))
+    models, trained_on = _models(options.models)
+    task = get_task(options.task or _common_task(trained_on))
+    _check_features(models, task)
+    rate = (0.01 if "shapes" in task.metrics else 0.1) if written is None else written
+    graphs = options.graph
+    if graphs is None:
+        graphs = list(range(min(GALLERY, len(task.graphs("test"))))) if options.kind == "gallery" else [0]
+    rows = compare(models, task, graphs, rate=rate, kind=options.kind, samples=options.samples, seed=options.seed)
+    # Numbers for names need no legend, and where labels are arbitrary names mean nothing.
+    names = [] if task.arbitrary or all(name.isdigit() for name in task.class_names) else task.class_names
+    which = f"test graph{'s' if len(graphs) > 1 else ''} {', '.join(str(graph) for graph in graphs)}"
+    save_rows(rows, out, f"{task.name}, {which}, {100 * rate:g} % of the labels shown", names)
+    print(f"{', '.join(models)} on {which} of {task.name}: {out}.")
+
+
+def _models(given: list[str]) -> tuple[dict[str, Predictor], dict[str, str]]:
+    """Predictors by the name they get in the picture, and by the same names the tasks of those trained on one."""
+    from ..models import find_predictor
+
+    if len(set(given)) < len(given):
+        raise UserError(f"The models {' '.join(given)} were given; give each of them once.")
+    found = {place: find_predictor(place) for place in given}
+    plain = [predictor.name for predictor, _ in found.values()]
+    models, tasks = {}, {}
+    for place, (predictor, task) in found.items():
+        name = predictor.name if plain.count(predictor.name) == 1 else place
+        models[name] = predictor
+        if task is not None:
+            tasks[name] = task
+    return models, tasks
+
+
+def _common_task(trained_on: Mapping[str, str]) -> str:
+    tasks = list(dict.fromkeys(trained_on.values()))
+    if len(tasks) == 1:
+        return tasks[0]
+    if tasks:
+        raise UserError(f"The models were trained on different tasks, {', '.join(tasks)}; say on which to draw them with --task.")  # fmt: skip
+    raise UserError("None of the models is bound to a task; say which with --task, as --task ca/small-world.")
+
+
+def _check_features(models: Mapping[str, Predictor], task: Task) -> None:
+    """Before the graphs are loaded, and with names: a model would only say that the graph does not fit."""
+    from ..models.base import LatentModel
+
+    for name, model in models.items():
+        if isinstance(model, LatentModel) and model.config.num_features != task.num_features:
+            raise UserError(
+                f"'{name}' was trained on graphs with {model.config.num_features} features per node, {task.name} has "
+                f"{task.num_features}; compare models that read the same features."
+            )

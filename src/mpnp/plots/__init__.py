@@ -1,0 +1,38 @@
+"""Pictures of episodes, predictions and tables: colour-blind safe, readable in print."""
+
+from .active import asked_figure, curves_figure
+from .automata import board_figure, sphere_figure
+from .clouds import cloud_figure
+from .comparing import canvas_of, compare, save_rows
+from .curves import accuracy_figure, shift_figure
+from .graphs import episode_figure, layout
+from .interactive import save_page
+from .panels import KINDS, Canvas, Panel, Row, figure_of
+from .style import CLASS_COLOURS, PAPER_GREYS, UNCERTAIN, UNKNOWN, class_colours, save
+
+__all__ = [
+    "CLASS_COLOURS",
+    "KINDS",
+    "PAPER_GREYS",
+    "UNCERTAIN",
+    "UNKNOWN",
+    "Canvas",
+    "Panel",
+    "Row",
+    "accuracy_figure",
+    "asked_figure",
+    "board_figure",
+    "canvas_of",
+    "class_colours",
+    "cloud_figure",
+    "compare",
+    "curves_figure",
+    "episode_figure",
+    "figure_of",
+    "layout",
+    "save",
+    "save_page",
+    "save_rows",
+    "shift_figure",
+    "sphere_figure",
+]
