@@ -32,7 +32,7 @@ from mpnp.models import from_pretrained, presets
 from mpnp.models.base import LatentModel
 from mpnp.models.mode import Mode
 from mpnp.models.pretrained import save
-from mpnp.plots_calibration import honesty_figure, reliability_figure
+from mpnp.plots import honesty_figure, reliability_figure
 from mpnp.prediction import Prediction, tempered
 from mpnp.scores import Score
 from mpnp.tasks.base import Split, Task

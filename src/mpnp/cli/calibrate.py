@@ -37,8 +37,7 @@ def run(options: Namespace) -> None:
 
     from ..calibration import FILE, Calibration, answers_by_rate, check_coverage, compare, uncalibrated
     from ..models import PREDICTORS, find_predictor
-    from ..plots import save
-    from ..plots_calibration import reliability_figure
+    from ..plots import reliability_figure, save
     from ..provenance import provenance
     from ..tasks import get_task
 

@@ -2,6 +2,7 @@
 
 from .active import asked_figure, curves_figure
 from .automata import board_figure, sphere_figure
+from .calibration import honesty_figure, reliability_figure
 from .clouds import cloud_figure
 from .comparing import canvas_of, compare, save_rows
 from .curves import accuracy_figure, shift_figure
@@ -29,7 +30,9 @@ __all__ = [
     "curves_figure",
     "episode_figure",
     "figure_of",
+    "honesty_figure",
     "layout",
+    "reliability_figure",
     "save",
     "save_page",
     "save_rows",

@@ -8,9 +8,9 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
-from .plots import CLASS_COLOURS
+from .style import CLASS_COLOURS
 
-# Blue and orange of plots.py, which also differ in grey print; a marker each, for those who see neither.
+# Blue and orange of style.py, which also differ in grey print; a marker each, for those who see neither.
 LOOKS: dict[str, dict[str, Any]] = {
     "before": {"color": CLASS_COLOURS[1], "marker": "s", "linestyle": "--"},
     "after": {"color": CLASS_COLOURS[0], "marker": "o", "linestyle": "-"},
