@@ -77,7 +77,7 @@ def run(
         todo = [job for job in open_jobs if job not in {outcome.job for outcome in absent}]
         failed: list[Outcome] = []
         done = len(jobs) - len(open_jobs)
-        with tqdm(total=len(jobs), initial=done, unit="run", disable=None if progress else True) as bar:
+        with tqdm(total=done + len(todo), initial=done, unit="run", disable=None if progress else True) as bar:
             for outcome in start(todo, folder, workers):
                 if outcome.error:
                     failed.append(outcome)
