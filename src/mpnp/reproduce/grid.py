@@ -7,6 +7,7 @@ import logging
 import os
 import socket
 import traceback
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -90,6 +91,9 @@ def work(job: Job, folder: Path, threads: int) -> Outcome:
     """Do one job and leave its result in ``folder``; called in processes of their own too."""
     torch.set_num_threads(threads)
     quiet()
+    warnings.filterwarnings(
+        "ignore", module="lightning|torch"
+    )  # a process of its own does not know what the command knows
     error_file, at_work = folder / "errors" / f"{job.name}.txt", _at_work(folder, job)
     try:
         at_work.parent.mkdir(parents=True, exist_ok=True)
