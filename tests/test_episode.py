@@ -192,3 +192,9 @@ def test_one_graph_of_a_batch_is_an_episode_of_its_own() -> None:
     assert sorted(plain_edges(alone.graph.edge_index).T.tolist()) == [[0, 2], [0, 2], [3, 0]]
     assert sorted(alone.graph.edge_type.tolist()) == [0, 1, 2]
     assert (alone.num_graphs, alone.num_nodes, alone.num_classes) == (1, 4, 3)
+
+
+def test_the_share_shown_counts_all_nodes_of_a_graph() -> None:
+    edges = torch.zeros(2, 0, dtype=torch.long)
+    graphs = [Data(x=torch.ones(len(y), 1), edge_index=edges, y=torch.tensor(y)) for y in ([0, 1, -1, -1], [-1, -1])]
+    assert Episode.from_graphs(graphs).share_shown.tolist() == [0.5, 0]

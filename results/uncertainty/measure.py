@@ -2,11 +2,10 @@
 
     MPNP_DATA=… python results/uncertainty/measure.py       ten minutes on one core; what is measured is not measured again
 
-Takes the models it finds in runs/TASK-MODEL, where 'mpnp train TASK --model MODEL' leaves them.
+Takes the models that 'mpnp reproduce --out results' has left in results/runs.
 """
 
 import json
-import math
 from pathlib import Path
 
 import torch
@@ -14,9 +13,10 @@ import torch
 import mpnp
 from mpnp import plots
 from mpnp.borders import border_shares
-from mpnp.files import write_json
+from mpnp.files import without_nan, write_json
 from mpnp.models.base import LatentModel
 from mpnp.provenance import provenance
+from mpnp.reproduce.plan import Job
 from mpnp.shift import mean_uncertainty
 
 HERE = Path(__file__).parent
@@ -34,7 +34,7 @@ SHIFTS = {
 INTRODUCTION = """# Where models are unsure
 
 Written by [measure.py](measure.py), which also draws the pictures; seed 0, one draw of the context per rate, models as
-`mpnp train` leaves them in `runs/`, 32 latent samples, drawn anew for each graph. Machine, date and training of each model are in the JSON
+`mpnp reproduce` leaves them in `results/runs`, 32 latent samples, drawn anew for each graph. Machine, date and training of each model are in the JSON
 files here.
 """
 BORDERS = """## At the borders of parts
@@ -75,7 +75,7 @@ SEEN = {
 
 
 def folder(task: str, model: str) -> Path:
-    return Path("runs") / f"{task.replace('/', '-')}-{model}"
+    return HERE.parent / "runs" / Job(task, model).name
 
 
 def trained(task: str, model: str) -> LatentModel | None:
@@ -118,18 +118,10 @@ def kept(name: str, work) -> list[dict]:
     path = HERE / f"{name}.json"
     if path.exists():
         return json.loads(path.read_text())
-    tables = _without_nan(work())
+    tables = without_nan(work())
     if tables:
         write_json(path, tables)
     return tables
-
-
-def _without_nan(value):
-    if isinstance(value, dict):
-        return {key: _without_nan(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_without_nan(item) for item in value]
-    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def border_lines(tables: list[dict]) -> list[str]:
@@ -173,7 +165,8 @@ def draw_gallery() -> None:
     models = {name: trained(task.name, name) for name in ("np", "mpnp", "ampnp")}
     if all(models.values()):
         rows = plots.compare(models, task, [0, 1, 2, 3], rate=0.01, kind="gallery")
-        plots.save_rows(rows, HERE / "gallery.png", "Mugs, one label in a hundred shown")
+        picture = plots.save_rows(rows, HERE / "gallery.png", "Mugs, one label in a hundred shown")
+        plots.shrink(picture, picture)
 
 
 def main() -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .active import replay, suggest
-    from .calibration import Calibration
+    from .calibrating import calibrate
     from .episode import Episode, Sampling, sample_episode
     from .errors import UserError
     from .evaluation import cross_fit, episodes, evaluate
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "Calibration",
     "Episode",
     "GraphSet",
     "Prediction",
     "Predictor",
     "Sampling",
     "UserError",
+    "calibrate",
     "cross_fit",
     "episodes",
     "evaluate",
@@ -42,7 +42,7 @@ __all__ = [
 # Where each name lives. Loaded on first use: torch and Lightning take seconds, and 'mpnp --help' needs neither.
 _HOMES = {
     "active": ("replay", "suggest"),
-    "calibration": ("Calibration",),
+    "calibrating": ("calibrate",),
     "episode": ("Episode", "Sampling", "sample_episode"),
     "errors": ("UserError",),
     "evaluation": ("cross_fit", "episodes", "evaluate"),

@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 
 from .episode import Episode
+from .evaluation import single_graphs
 from .graphs import UNLABELLED, plain_edges
 from .prediction import Predictor
-from .shift import single_graphs
 from .tasks.base import Split, Task
 
 HOPS = 2

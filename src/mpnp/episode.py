@@ -69,6 +69,12 @@ class Episode:
         """Targets whose label is not shown: where the headline metrics are taken, [N] bool."""
         return self.target & ~self.context
 
+    @property
+    def share_shown(self) -> Tensor:
+        """The share of each graph's nodes that show their label, [B]."""
+        nodes = self.graph.ptr.diff()
+        return torch.zeros_like(nodes).index_add(0, self.batch, self.context.long()) / nodes.clamp(min=1)
+
     def shown(self, mask: Tensor | None = None) -> Tensor:
         """One-hot labels [N, C] of the nodes in ``mask`` (default: the context), zeros elsewhere and where unlabelled."""
         mask = (self.context if mask is None else mask) & (self.y != UNLABELLED)

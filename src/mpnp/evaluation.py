@@ -63,6 +63,19 @@ def episodes(
         yield sample_episode(graphs.select(index), task.num_classes, Sampling.fixed(rate, task.arbitrary), generator)
 
 
+def single_graphs(
+    task: Task, rate: float, seed: int, split: Split = "test", at_most: int | None = None
+) -> Iterator[Episode]:
+    """The episodes of ``episodes``, graph by graph, so that each can be predicted with latent noise of its own.
+
+    The graphs of a batch share their noise, which is right for predictions but not for a mean over graphs: a rare z that
+    makes a model change its mind is then drawn for all of them or for none.
+    """
+    for batch in episodes(task, rate, seed, split, at_most):
+        for graph in range(batch.num_graphs):
+            yield batch.only(graph)
+
+
 def evaluate(
     predictor: Predictor,
     task: Task,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from .errors import UserError
 
@@ -40,4 +42,13 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_json(path: Path, content: object) -> None:
-    path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(without_nan(content), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def without_nan(value: Any) -> Any:
+    """JSON has no NaN, the score of no node at all: null in its place."""
+    if isinstance(value, dict):
+        return {key: without_nan(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_nan(item) for item in value]
+    return None if isinstance(value, float) and math.isnan(value) else value

@@ -10,7 +10,6 @@ from pathlib import Path
 import torch
 from torch_geometric.data import Data
 
-from .calibration import share_shown
 from .episode import Episode
 from .evaluation import cross_fit
 from .files import replacing
@@ -85,7 +84,7 @@ def predict_file(model_folder: Path, graph_path: Path, out: Path, *, samples: in
     sets: list[list[str]] = [[] for _ in given]  # one more column, or none
     if conformal is not None:
         header.append("set")
-        inside = conformal.sets(prediction, share_shown(episode)[episode.batch])
+        inside = conformal.sets(prediction, episode.share_shown[episode.batch])
         sets = [["|".join(compress(own.class_names, row))] for row in inside.tolist()]
     with replacing(out) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)

@@ -6,30 +6,16 @@ and be higher on graphs of a family that the model was not trained on.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 
-from .episode import Episode
-from .evaluation import episodes
+from .evaluation import single_graphs
 from .prediction import Predictor
 from .tasks.base import Split, Task
 
 PARTS = ("total", "aleatoric", "epistemic")
-
-
-def single_graphs(
-    task: Task, rate: float, seed: int, split: Split = "test", at_most: int | None = None
-) -> Iterator[Episode]:
-    """The episodes of ``episodes``, graph by graph, so that each can be predicted with latent noise of its own.
-
-    The graphs of a batch share their noise, which is right for predictions but not for a mean over graphs: a rare z that
-    makes a model change its mind is then drawn for all of them or for none.
-    """
-    for batch in episodes(task, rate, seed, split, at_most):
-        for graph in range(batch.num_graphs):
-            yield batch.only(graph)
 
 
 def mean_uncertainty(

@@ -207,10 +207,8 @@ def fit(
     the same batches, contexts and latent noise as in one process, and up to rounding the same losses and gradients. Only
     dropout, where a model has it, draws other masks, and so other noise after them.
     """
+    again = {**locals(), "progress": False}  # what each further process is called with
     check_processes(devices, nodes)
-    again = {"task": task, "model": model, "out": out, "recipe": recipe, "epochs": epochs, "seed": seed,
-             "threads": threads, "resume": resume, "progress": False, "options": options,
-             "devices": devices, "nodes": nodes}  # fmt: skip
     out = Path(out)
     if threads is not None:
         torch.set_num_threads(threads)

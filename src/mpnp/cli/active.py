@@ -9,8 +9,8 @@ from typing import Literal
 
 from jsonargparse import ArgumentParser, Namespace
 
-from ..errors import UserError
-from .common import at_least, without_nan
+from ..files import without_nan
+from .common import at_least, predictor_and_task, set_threads
 
 HELP = "what asking for well-chosen labels is worth: the labelling loop on test graphs"
 
@@ -41,25 +41,17 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> None:
-    import torch
-
     from .. import plots
     from ..active import find_strategy, replay
     from ..active.replay import first_episode
     from ..files import replacing, write_json
-    from ..models import find_predictor
     from ..provenance import provenance
-    from ..tasks import get_task
 
-    at_least(options, steps=1, start=0, graphs=1, draws=1, samples=1, threads=1, seed=0)
-    if options.per_step < 1:
-        raise UserError(f"--per-step {options.per_step} was given, at least 1 is expected.")
+    at_least(options, steps=1, per_step=1, start=0, graphs=1, draws=1, samples=1, threads=1, seed=0)
     for name in options.strategies:
         find_strategy(name)
-    if options.threads:
-        torch.set_num_threads(options.threads)
-    predictor, _ = find_predictor(options.model)
-    task = get_task(options.task)
+    set_threads(options)
+    predictor, task = predictor_and_task(options.model, options.task)
     played = replay(
         predictor,
         task,
@@ -83,7 +75,6 @@ def run(options: Namespace) -> None:
         "data": task.source,
         "made": provenance(Path(options.model)),
     }
-    table = without_nan(table)
     out = Path(options.out)
     with replacing(out / "active.json") as temporary:
         write_json(temporary, table)
@@ -97,7 +88,7 @@ def run(options: Namespace) -> None:
         out / "asked.png",
     )
     if options.json:
-        print(json.dumps(table))
+        print(json.dumps(without_nan(table)))
         return
     metric = plots.active.NAMES[played.metric]
     print(

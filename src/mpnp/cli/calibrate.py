@@ -11,11 +11,10 @@ from typing import Any
 from jsonargparse import ArgumentParser, Namespace
 
 from ..errors import UserError
-from .common import at_least, without_nan
+from ..files import without_nan
+from .common import at_least, predictor_and_task, set_threads
 
 HELP = "make a model's confidence honest, and give sets of labels with a promised coverage"
-
-PICTURES = (".png", ".svg", ".pdf")
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -33,32 +32,24 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> None:
-    import torch
-
-    from ..calibration import FILE, Calibration, answers_by_rate, check_coverage, compare, uncalibrated
-    from ..models import PREDICTORS, find_predictor
-    from ..plots import reliability_figure, save
+    from ..calibrating import answers_by_rate, calibrate, compare
+    from ..calibration import FILE, check_coverage, uncalibrated
+    from ..models import PREDICTORS
+    from ..plots import check_ending, reliability_figure, save
     from ..provenance import provenance
-    from ..tasks import get_task
 
     at_least(options, draws=1, samples=1, threads=1, seed=0)
     check_coverage(options.coverage)
     out, folder = Path(options.out), Path(options.model)
-    if out.suffix.lower() not in PICTURES:
-        raise UserError(f"--out {out} was given, a picture is expected: {', '.join(PICTURES)}.")
-    if options.threads:
-        torch.set_num_threads(options.threads)
-    predictor, trained_on = find_predictor(options.model)
-    name = options.task or trained_on
-    if name is None:
-        raise UserError(f"'{options.model}' is not bound to a task; say which with --task, as --task ca/small-world.")
+    check_ending(out)
+    set_threads(options)
+    predictor, task = predictor_and_task(options.model, options.task)
     stored = folder / FILE if options.model not in PREDICTORS and folder.is_dir() else None
     if stored and not os.access(folder, os.W_OK):  # said before the work, not after
         raise UserError(f"Cannot write {stored}: no permission; calibrate a copy of the folder.")
-    task = get_task(name)
     how: dict[str, Any] = {key: options[key] for key in ("draws", "samples", "seed")}
     how["progress"] = sys.stderr.isatty()
-    calibration = Calibration.fit(predictor, task, options.coverage, **how)
+    calibration = calibrate(predictor, task, options.coverage, **how)
     found = answers_by_rate(uncalibrated(predictor), task, "test", **how)
     rates = {str(rate): compare(calibration, answers) for rate, answers in found}
     save(reliability_figure(rates, f"{predictor.name} on {task.name}, T = {calibration.temperature:.2f}"), out)

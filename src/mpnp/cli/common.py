@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 from jsonargparse import Namespace
 
 from ..errors import UserError
+
+if TYPE_CHECKING:
+    from ..prediction import Predictor
+    from ..tasks import Task
 
 
 def at_least(options: Namespace, **lowest: int) -> None:
     for name, low in lowest.items():
         value = options[name]
         if value is not None and value < low:
-            raise UserError(f"--{name} {value} was given, at least {low} is expected.")
+            raise UserError(f"--{name.replace('_', '-')} {value} was given, at least {low} is expected.")
         if name == "seed" and value >= 2**32:
             raise UserError(f"--seed {value} was given, less than 2^32 is expected.")
 
 
-def without_nan(value: Any) -> Any:
-    """JSON has no NaN, the score of no node at all: null in its place."""
-    if isinstance(value, dict):
-        return {key: without_nan(item) for key, item in value.items()}
-    return None if isinstance(value, float) and math.isnan(value) else value
+def set_threads(options: Namespace) -> None:
+    import torch
+
+    if options.threads:
+        torch.set_num_threads(options.threads)
+
+
+def predictor_and_task(name: str, task: str | None) -> tuple[Predictor, Task]:
+    """The predictor ``name``, and ``task``, by default the one it was trained on."""
+    from ..models import find_predictor
+    from ..tasks import get_task
+
+    predictor, trained_on = find_predictor(name)
+    wanted = task or trained_on
+    if wanted is None:
+        raise UserError(f"'{name}' is not bound to a task; say which with --task, as --task ca/small-world.")
+    return predictor, get_task(wanted)

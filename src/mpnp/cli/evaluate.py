@@ -9,8 +9,8 @@ from typing import Literal
 
 from jsonargparse import ArgumentParser, Namespace
 
-from ..errors import UserError
-from .common import at_least, without_nan
+from ..files import without_nan
+from .common import at_least, predictor_and_task, set_threads
 
 HELP = "score a trained model or a predictor without parameters"
 
@@ -34,27 +34,17 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> None:
-    import torch
-
     from ..evaluation import evaluate, parse_rate
-    from ..models import find_predictor
     from ..provenance import provenance
-    from ..tasks import get_task
 
     at_least(options, draws=1, samples=1, threads=1, seed=0)
     for rate in options.rates or []:
         parse_rate(str(rate))
-    if options.threads:
-        torch.set_num_threads(options.threads)
-    predictor, trained_on = find_predictor(options.predictor)
-    name = options.task or trained_on
-    if name is None:
-        raise UserError(
-            f"'{options.predictor}' is not bound to a task; say which with --task, as --task ca/small-world."
-        )
+    set_threads(options)
+    predictor, task = predictor_and_task(options.predictor, options.task)
     table = evaluate(
         predictor,
-        get_task(name),
+        task,
         options.rates,
         draws=options.draws,
         samples=options.samples,

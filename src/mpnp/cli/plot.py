@@ -47,12 +47,13 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> None:
     from ..evaluation import parse_rate
-    from ..plots.comparing import check_ending, compare, save_rows
+    from ..plots import check_ending, compare, save_rows
+    from ..plots.comparing import ENDINGS
     from ..tasks import get_task
 
     at_least(options, samples=1, seed=0)
     out = Path(options.out)
-    check_ending(out)
+    check_ending(out, ENDINGS)
     written = None if options.rate is None else parse_rate(str(options.rate))
     models, trained_on = _models(options.models)
     task = get_task(options.task or _common_task(trained_on))

@@ -9,7 +9,7 @@ from .curves import accuracy_figure, shift_figure
 from .graphs import episode_figure, layout
 from .interactive import save_page
 from .panels import KINDS, Canvas, Panel, Row, figure_of
-from .style import CLASS_COLOURS, PAPER_GREYS, UNCERTAIN, UNKNOWN, class_colours, save
+from .style import CLASS_COLOURS, PAPER_GREYS, UNCERTAIN, UNKNOWN, check_ending, class_colours, save, shrink
 
 __all__ = [
     "CLASS_COLOURS",
@@ -24,6 +24,7 @@ __all__ = [
     "asked_figure",
     "board_figure",
     "canvas_of",
+    "check_ending",
     "class_colours",
     "cloud_figure",
     "compare",
@@ -37,5 +38,6 @@ __all__ = [
     "save_page",
     "save_rows",
     "shift_figure",
+    "shrink",
     "sphere_figure",
 ]

@@ -22,7 +22,7 @@ FEWEST = 0.001  # the share of all nodes below which a bin's accuracy is chance
 def reliability_figure(tables: Mapping[str, Mapping[str, Mapping[str, Any]]], title: str = "") -> Figure:
     """Accuracy over confidence, a column per context rate, before and after; below it where the nodes lie.
 
-    ``tables``: per rate what :func:`mpnp.calibration.compare` returns. On the diagonal confidence is kept; below it the
+    ``tables``: per rate what :func:`mpnp.calibrating.compare` returns. On the diagonal confidence is kept; below it the
     predictor promises too much.
     """
     figure = Figure(figsize=(max(6.0, 3.1 * len(tables)), 4.6), layout="constrained")

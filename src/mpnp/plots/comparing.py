@@ -17,9 +17,9 @@ from .clouds import CloudCanvas
 from .graphs import FlatCanvas, edges_of
 from .interactive import save_page
 from .panels import KINDS, Canvas, Row, figure_of, panels_of
-from .style import save
+from .style import PICTURES, check_ending, save
 
-ENDINGS = (".png", ".svg", ".pdf", ".html")
+ENDINGS = (*PICTURES, ".html")
 
 
 def canvas_of(episode: Episode) -> Canvas:
@@ -68,17 +68,10 @@ def compare(
 
 def save_rows(rows: Sequence[Row], path: Path, title: str = "", class_names: Sequence[str] = ()) -> Path:
     """As a picture, or as a page to turn and ask with the mouse, by the ending of ``path``."""
-    check_ending(path)
+    check_ending(path, ENDINGS)
     if path.suffix == ".html":
         return save_page(rows, path, title, class_names)
     return save(figure_of(rows, title, class_names), path)
-
-
-def check_ending(path: Path) -> None:
-    if path.suffix not in ENDINGS:
-        raise UserError(
-            f"A picture cannot be written as '{path.name}'; give a name that ends in {', '.join(ENDINGS[:-1])} or .html."
-        )
 
 
 def _is_board(episode: Episode) -> bool:

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from PIL import Image  # comes with matplotlib
 
 from ..files import replacing, write_json
+from ..plots import shrink
 from . import compare, figures, paper, records
 from .compare import QUANTITIES, Row, Section
 from .paper import Cell
@@ -120,7 +120,10 @@ def write(folder: Path, html: Path, markdown: Path | None = None, *, sizes: bool
     }  # fmt: skip
     _save(html, environment.get_template("report.html").render(content, pictures=_by_section(drawn)))
     if markdown is not None:
-        copied = [picture._replace(path=_copied(picture, markdown.parent / "images")) for picture in drawn]
+        copied = [
+            picture._replace(path=shrink(picture.path, markdown.parent / "images" / f"results-{picture.name}.png"))
+            for picture in drawn
+        ]
         _save(markdown, environment.get_template("report.md").render(content, pictures=_by_section(copied)))
 
 
@@ -254,14 +257,6 @@ def _sizes(folder: Path, measure: bool) -> dict[str, Sequence[float]]:
 
 def _by_section(pictures: Sequence[figures.Picture]) -> dict[str, list[figures.Picture]]:
     return {name: [picture for picture in pictures if picture.section == name] for name in TABLES}
-
-
-def _copied(picture: figures.Picture, images: Path) -> Path:
-    target = images / f"results-{picture.name}.png"
-    with replacing(target) as temporary, Image.open(picture.path) as image:
-        # A third of the size: these lie in a repository.
-        image.convert("RGB").quantize(128).save(temporary, format="PNG", optimize=True)
-    return target
 
 
 def _save(path: Path, text: str) -> None:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import csv
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from commands import Run
 
 from mpnp.calibration import FILE, Calibration
-from mpnp.cli import main
 from mpnp.models import from_pretrained, presets
 from mpnp.models.pretrained import save
 from mpnp.tasks.own import OwnTask
@@ -38,8 +37,7 @@ def write_graphs(folder: Path, features: int = 1) -> Path:
 
 
 @pytest.fixture
-def graphs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
+def graphs(tmp_path: Path) -> Path:
     return write_graphs(tmp_path / "graphs")
 
 
@@ -51,33 +49,6 @@ def model(graphs: Path, tmp_path: Path) -> Path:
     folder.mkdir()
     save(presets.build(presets.config("ampnp", OwnTask(graphs))), folder, {"finished": True})
     return folder
-
-
-Run = Callable[..., str]
-
-
-@pytest.fixture
-def prints(capsys: pytest.CaptureFixture[str]) -> Run:
-    def run(*arguments: object) -> str:
-        main([str(argument) for argument in arguments])
-        return capsys.readouterr().out
-
-    return run
-
-
-@pytest.fixture
-def refuses(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command that must fail as users' errors do; the one line it says."""
-
-    def run(*arguments: object) -> str:
-        with pytest.raises(SystemExit) as end:
-            main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        assert (end.value.code, out) == (2, "")
-        assert err.startswith("mpnp: ") and len(err.splitlines()) == 1
-        return err
-
-    return run
 
 
 def rows(file: Path) -> list[dict[str, str]]:
@@ -134,7 +105,7 @@ def test_a_predictor_without_parameters_keeps_nothing(graphs: Path, prints: Run,
 def test_what_is_refused(graphs: Path, model: Path, refuses: Run, tmp_path: Path) -> None:
     for coverage in ("0", "1", "1.5", "-0.1"):
         assert "between 0 and 1" in refuses("calibrate", model, f"--coverage={coverage}")
-    assert "a picture is expected" in refuses("calibrate", model, "--out", "table.csv")
+    assert "ends in .png, .svg or .pdf" in refuses("calibrate", model, "--out", "table.csv")
     assert "not bound to a task" in refuses("calibrate", "mode")
     wider = write_graphs(tmp_path / "wider", features=2)
     assert "has 2 features per node" in refuses("calibrate", model, "--task", wider)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 import torch
+from commands import Run, strict
 
 from mpnp import tasks
 from mpnp.active import STRATEGIES
@@ -18,8 +17,6 @@ from mpnp.models.presets import build, config
 from mpnp.models.pretrained import save
 from mpnp.tasks import get_task
 from mpnp.tasks.cellular_automata import CellularAutomaton
-
-Run = Callable[..., str]
 
 
 class Place(NamedTuple):
@@ -58,27 +55,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Place:
 
 
 @pytest.fixture(autouse=True)
-def few_automata(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A small task, and nothing a command writes by default lands in the repository."""
+def few_automata(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small task."""
     monkeypatch.setattr(tasks, "TASKS", {"ca/small-world": partial(CellularAutomaton, "small-world", graphs_total=20)})
-    monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture
-def prints(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command that succeeds; its standard output."""
-
-    def run(*arguments: object) -> str:
-        capsys.readouterr()
-        main([str(argument) for argument in arguments])
-        return capsys.readouterr().out
-
-    return run
-
-
-def strict(text: str) -> Any:
-    """One JSON object and nothing else; NaN is not JSON."""
-    return json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} in JSON"))
 
 
 # --- suggest ---------------------------------------------------------------------------------------------------------
@@ -122,11 +101,11 @@ def test_suggest_without_any_label(made: Place, prints: Run) -> None:
     assert strict(prints("suggest", made.model, made.bare, "--json"))["suggestions"][0]["label"] in ("yes", "no")
 
 
-def test_suggest_from_several_graphs(made: Place, prints: Run, tmp_path: Path) -> None:
-    (tmp_path / "two").mkdir()
+def test_suggest_from_several_graphs(made: Place, prints: Run) -> None:
+    Path("two").mkdir()
     nodes = "id,graph,label\na,first,yes\nb,first,\nc,second,\nd,second,no\ne,second,\n"
-    (tmp_path / "two" / "nodes.csv").write_text(nodes)
-    (tmp_path / "two" / "edges.csv").write_text("source,target\na,b\nc,d\n")
+    Path("two/nodes.csv").write_text(nodes)
+    Path("two/edges.csv").write_text("source,target\na,b\nc,d\n")
     rows = strict(prints("suggest", "mode", "two", "--count", 2, "--json"))["suggestions"]
     assert [(row["graph"], row["node"]) for row in rows if row["graph"] == 0] == [(0, "b")]
     assert {row["node"] for row in rows if row["graph"] == 1} == {"c", "e"}
@@ -136,16 +115,16 @@ def test_suggest_from_several_graphs(made: Place, prints: Run, tmp_path: Path) -
 # --- active ----------------------------------------------------------------------------------------------------------
 
 
-def test_active_prints_a_table_and_writes_curves(prints: Run, tmp_path: Path) -> None:
+def test_active_prints_a_table_and_writes_curves(prints: Run) -> None:
     command = ("active", "ca/small-world", "rule-posterior", "--steps", 2, "--strategies", "entropy", "spread")
     common = ("--per-step", 2, "--graphs", 3, "--draws", 1, "--out", "new")
     out = prints(*command, *common)
     assert "3 graphs, 1 to 5 labels each" in out
     assert [line.split()[0] for line in out.splitlines()[2:5]] == ["random", "entropy", "spread"]
-    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == ["active.json", "asked.png", "curves.png"]
-    assert all((tmp_path / "new" / f"{name}.png").read_bytes().startswith(b"\x89PNG") for name in ("asked", "curves"))
+    assert sorted(path.name for path in Path("new").iterdir()) == ["active.json", "asked.png", "curves.png"]
+    assert all(Path(f"new/{name}.png").read_bytes().startswith(b"\x89PNG") for name in ("asked", "curves"))
     table = strict(prints(*command, *common, "--json"))
-    assert table == strict((tmp_path / "new" / "active.json").read_text())
+    assert table == strict(Path("new/active.json").read_text())
     assert table["labels"] == [1, 3, 5] and table["graphs"] == 3
     spread = table["strategies"]["spread"]
     assert spread["gain"] == pytest.approx(spread["area"] - table["strategies"]["random"]["area"], abs=1e-6)
@@ -200,11 +179,9 @@ def test_bad_commands(made: Place, capsys: pytest.CaptureFixture[str], command: 
     assert words.format(**paths) in err
 
 
-def test_a_model_of_another_feature_size(made: Place, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    write_ring(tmp_path / "narrow", ["yes", *[""] * 11])
-    text = (tmp_path / "narrow" / "nodes.csv").read_text().splitlines()
+def test_a_model_of_another_feature_size(made: Place, refuses: Run) -> None:
+    write_ring(Path("narrow"), ["yes", *[""] * 11])
+    text = Path("narrow/nodes.csv").read_text().splitlines()
     narrow = [",".join(cell for i, cell in enumerate(line.split(",")) if i != 2) for line in text]
-    (tmp_path / "narrow" / "nodes.csv").write_text("\n".join(narrow) + "\n")
-    with pytest.raises(SystemExit):
-        main(["suggest", str(made.model), "narrow"])
-    assert "has 2 features per node, but the model was trained on 3" in capsys.readouterr().err
+    Path("narrow/nodes.csv").write_text("\n".join(narrow) + "\n")
+    assert "has 2 features per node, but the model was trained on 3" in refuses("suggest", made.model, "narrow")

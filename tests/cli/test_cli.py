@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 import torch
+from commands import Run, strict
 from safetensors.torch import load_file, save_file
 from torch_geometric.data import Data
 
@@ -37,9 +38,6 @@ class Place(NamedTuple):
     def new(self) -> Path:
         """An output that is not there yet."""
         return self.folder / "new"
-
-
-Run = Callable[..., str]
 
 
 def ring(nodes: int = 40, features: int = 2) -> Data:
@@ -80,47 +78,6 @@ def place(made: Place, tmp_path: Path) -> Place:
     shutil.copytree(made.folder, tmp_path / "user")
     copy = tmp_path / "user"
     return Place(copy, copy / "graph", copy / "graph.pt", copy / "model")
-
-
-@pytest.fixture(autouse=True)
-def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing a command writes by default lands in the repository."""
-    (tmp_path / "here").mkdir()
-    monkeypatch.chdir(tmp_path / "here")
-
-
-@pytest.fixture
-def prints(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command that succeeds; its standard output."""
-
-    def run(*arguments: object) -> str:
-        capsys.readouterr()
-        main([str(argument) for argument in arguments])
-        return capsys.readouterr().out
-
-    return run
-
-
-@pytest.fixture
-def refuses(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command that must fail as users' errors do; the one line it says."""
-
-    def run(*arguments: object) -> str:
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as end:
-            main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        assert end.value.code == 2
-        assert out == ""
-        assert err.startswith("mpnp: ") and err.endswith("\n") and len(err.splitlines()) == 1
-        return err
-
-    return run
-
-
-def strict(text: str) -> Any:
-    """One JSON object and nothing else; NaN is not JSON."""
-    return json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} in JSON"))
 
 
 # --- What works ------------------------------------------------------------------------------------------------------

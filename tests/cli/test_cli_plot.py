@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 import torch
+from commands import Run
 
 from mpnp import tasks
-from mpnp.cli import main
 from mpnp.models.presets import build, config
 from mpnp.models.pretrained import save
 from mpnp.tasks import Task, get_task
 from mpnp.tasks.cellular_automata import CellularAutomaton
-
-Run = Callable[..., str]
 
 
 class Place(NamedTuple):
@@ -55,29 +52,20 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Place:
 
 
 @pytest.fixture(autouse=True)
-def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
     for family in ("voronoi", "small-world"):
         monkeypatch.setitem(tasks.TASKS, f"ca/{family}", partial(CellularAutomaton, family, graphs_total=20))
-    monkeypatch.chdir(tmp_path)
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    def run(*arguments: object) -> str:
-        main(["plot", *(str(argument) for argument in arguments)])
-        return capsys.readouterr().out
-
-    return run
+def run(prints: Run) -> Run:
+    return partial(prints, "plot")
 
 
 @pytest.fixture
-def refused(capsys: pytest.CaptureFixture[str]) -> Run:
+def refused(refuses: Run) -> Run:
     def refused(*arguments: object) -> str:
-        with pytest.raises(SystemExit) as stop:
-            main(["plot", *(str(argument) for argument in arguments)])
-        assert stop.value.code == 2
-        said = capsys.readouterr().err
-        assert said.startswith("mpnp: ") and said.count("\n") == 1
+        said = refuses("plot", *arguments)
         assert not list(Path().iterdir())  # nothing was written
         return said
 
