@@ -156,6 +156,31 @@ def test_the_same_seed_gives_the_same_model(automata: Task, whole: Fitted, tmp_p
     assert not torch.equal(weights(other.model), weights(whole.model))
 
 
+def test_the_running_mean_of_the_weights_is_kept(
+    automata: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    after: list[Tensor] = []
+    monkeypatch.setattr(Learner, "on_train_batch_end", lambda self, *_: after.append(weights(self.model).clone()))
+    kept = weights(train(automata, tmp_path, epochs=1, average=0.8).model)
+    mean = after[0]
+    for one in after[1:]:
+        mean = 0.8 * mean + 0.2 * one
+    torch.testing.assert_close(kept, mean)
+    assert len(after) >= 4 and not torch.allclose(kept, after[-1])
+
+
+def test_an_interrupted_run_goes_on_with_its_running_mean(
+    automata: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = train(automata, tmp_path / "whole", average=0.9)
+    with monkeypatch.context() as patch:
+        patch.setattr(Learner, "training_step", stops(2, KeyboardInterrupt))
+        train(automata, tmp_path / "part", average=0.9)
+    resumed = train(automata, tmp_path / "part", average=0.9, resume=True)
+    assert torch.equal(weights(resumed.model), weights(whole.model))
+    assert log(resumed.folder, "val_nll") == log(whole.folder, "val_nll")
+
+
 @pytest.mark.parametrize("model", ["ampnp", "mpnp"])
 def test_the_loss_goes_down(tmp_path: Path, model: str) -> None:
     task = Given([graph(20, 40) for _ in range(16)])

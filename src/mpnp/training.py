@@ -15,8 +15,9 @@ from typing import Any
 
 import lightning as L
 import torch
-from lightning.pytorch.callbacks import Callback, EarlyStopping, ModelCheckpoint
+from lightning.pytorch.callbacks import Callback, EarlyStopping, ModelCheckpoint, WeightAveraging
 from lightning.pytorch.loggers import CSVLogger
+from torch.optim.swa_utils import get_ema_multi_avg_fn
 from torch.utils.data import DataLoader, IterableDataset
 from tqdm import tqdm
 
@@ -297,6 +298,8 @@ def _trainer(out: Path, plan: Recipe, progress: bool, devices: int, nodes: int) 
     # Not ``save_last``, which writes only when the best is written too.
     last = ModelCheckpoint(out / "checkpoints", "last", enable_version_counter=False)
     callbacks: list[Callback] = [best, last]
+    if plan.average:
+        callbacks.append(WeightAveraging(multi_avg_fn=get_ema_multi_avg_fn(plan.average)))
     if plan.patience is not None:
         callbacks.append(EarlyStopping("val_nll", patience=plan.patience))
     if progress:

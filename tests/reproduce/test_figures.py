@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from made_up import record
+from matplotlib.figure import Figure
 
 from mpnp.models import presets, pretrained
 from mpnp.reproduce import compare, figures
@@ -84,3 +85,33 @@ def test_pictures_of_models_are_drawn_once_and_kept(tmp_path: Path) -> None:
     assert picture.path.read_bytes().startswith(b"\x89PNG")
     shutil.rmtree(place)
     assert figures.with_models(tmp_path) == [picture]
+
+
+def test_a_shape_and_active_sampling_of_the_category_with_the_most_models(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Few(CellularAutomaton):
+        """An automaton under the name of a category."""
+
+        name = "shapenet/cap"  # type: ignore[assignment]
+
+    task = Few("voronoi", graphs_total=20)
+    monkeypatch.setattr(figures, "get_task", lambda name: task)
+    monkeypatch.setattr(figures.plots, "cloud_figure", lambda episode, predictions, title: _titles(predictions))
+    drawn = []
+    monkeypatch.setattr(figures.plots, "curves_figure", lambda played: drawn.append(played) or Figure())
+    for category, rows in {"cap": ("ampnp", "np"), "bag": ("ampnp",), "mug": ("np", "mpnp")}.items():
+        for row in rows:
+            model = presets.build(presets.config(row, task))
+            pretrained.save(model, tmp_path / "runs" / f"shapenet-{category}-{row}-seed0", {"finished": True})
+    pictures = figures.with_models(tmp_path)
+    assert [picture.name for picture in pictures] == ["cloud", "active"]
+    assert all(picture.section == "shapenet" and picture.path.exists() for picture in pictures)
+    (played,) = drawn
+    assert played.task == "shapenet/cap" and played.model == "ampnp"
+    assert list(played.curves) == ["random", "deviation", "entropy", "spread"]
+
+
+def _titles(predictions: dict[str, object]) -> Figure:
+    assert list(predictions) == ["np", "ampnp"]
+    return Figure()

@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from .. import plots
+from ..active import replay
 from ..evaluation import episodes
 from ..models import from_pretrained
 from ..tasks import get_task
@@ -64,6 +65,7 @@ def with_models(folder: Path) -> list[Picture]:
         _kept(folder, "sphere", "cellular-automata", SPHERE, _sphere),
         _kept(folder, "board", "cellular-automata", BOARD, _board),
         _kept(folder, "cloud", "shapenet", CLOUD, _cloud),
+        _kept(folder, "active", "shapenet", ACTIVE, _active),
     ]
     return [picture for picture in found if picture is not None]
 
@@ -136,6 +138,12 @@ CLOUD = (
     "lighter points are less sure."
 )
 
+ACTIVE = (
+    "Active sampling with ampnp: from one labelled point per shape, the label asked for next is drawn at random, or is that of the "
+    "point with the largest standard deviation (the paper's way) or entropy, or of an unsure one away from those asked. "
+    "Right: the gain over random, paired over shapes."
+)
+
 
 def _sphere(folder: Path) -> tuple[list[Path], Callable[[], Figure]] | None:
     models = _models(folder, "ca/spherical-voronoi", ["ampnp"])
@@ -165,19 +173,38 @@ def _board(folder: Path) -> tuple[list[Path], Callable[[], Figure]] | None:
 
 
 def _cloud(folder: Path) -> tuple[list[Path], Callable[[], Figure]] | None:
-    """Of the category with the most models; where several have as many, one that loads fast."""
-    names = sorted((f"shapenet/{category}" for category in CATEGORIES), key=lambda name: name in LARGE)
-    found = {name: _models(folder, name, ["np", "mpnp", "ampnp"]) for name in names}
-    task = max(names, key=lambda name: len(found[name]))
-    if "ampnp" not in found[task]:
+    task, models = _shapes(folder)
+    if "ampnp" not in models:
         return None
 
     def draw() -> Figure:
         episode = next(episodes(get_task(task), 0.01, seed=0, at_most=1)).only(0)
-        predictions = {name: from_pretrained(model).predict(episode) for name, model in found[task].items()}
+        predictions = {name: from_pretrained(model).predict(episode) for name, model in models.items()}
         return plots.cloud_figure(episode, predictions, f"a test shape of {task}: true parts")
 
-    return list(found[task].values()), draw
+    return list(models.values()), draw
+
+
+def _active(folder: Path) -> tuple[list[Path], Callable[[], Figure]] | None:
+    task, models = _shapes(folder)
+    if "ampnp" not in models:
+        return None
+
+    def draw() -> Figure:
+        model = from_pretrained(models["ampnp"])
+        return plots.curves_figure(
+            replay(model, get_task(task), ("deviation", "entropy", "spread"), 15, graphs=12, draws=1)
+        )
+
+    return [models["ampnp"]], draw
+
+
+def _shapes(folder: Path) -> tuple[str, dict[str, Path]]:
+    """A category with an ampnp and the most other models, and these; where several have as many, one that loads fast."""
+    names = sorted((f"shapenet/{category}" for category in CATEGORIES), key=lambda name: name in LARGE)
+    found = {name: _models(folder, name, ["np", "mpnp", "ampnp"]) for name in names}
+    task = max(names, key=lambda name: ("ampnp" in found[name], len(found[name])))
+    return task, found[task]
 
 
 def _models(folder: Path, task: str, rows: Sequence[str]) -> dict[str, Path]:

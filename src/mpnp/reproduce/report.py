@@ -62,7 +62,11 @@ NOTES: dict[str, tuple[str, ...]] = {
         "cora-graph is the exact citation graph of Cora Full without features. Label propagation and the mode read none, so "
         "there they can be held against the paper's rows of cora/transductive with the same number of classes.",
     ),
-    "cora-few-shot": (CORA,),
+    "cora-few-shot": (
+        CORA,
+        "ampnp answers any number of classes; at eleven ways it is the one trained with five, chosen on validation, as the training "
+        "classes make few different tasks of eleven.",
+    ),
     "shapenet": (SHAPES,),
     "shapenet-mixed": (SHAPES,),
     "ablation": ("ampnp with one of its three roads closed; differences are to the whole model.",),

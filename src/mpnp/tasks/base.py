@@ -6,7 +6,7 @@ import os
 from abc import ABC, abstractmethod
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch_geometric.data import Data
@@ -70,6 +70,10 @@ class Task(ABC):
     def augment(self, graph: Data, generator: torch.Generator) -> Data:
         """A training batch turned by symmetries of the task: another draw that is as likely as the one given."""
         return graph
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Task:
+        """Itself: its graphs never change, and whoever copies a model in training would copy them all."""
+        return self
 
     def missing(self) -> str | None:
         """``None`` if the data is present, else one sentence on how to get it."""
