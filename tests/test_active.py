@@ -258,6 +258,51 @@ def test_spread_where_all_is_sure() -> None:
     assert nodes_of("spread", episode_of(star), prediction) == [3]
 
 
+# --- Typical ---------------------------------------------------------------------------------------------------------
+
+
+def kinds(*values: float, edges: tuple[tuple[int, int], ...] = ()) -> Data:
+    """Nodes whose one feature says of which kind they are."""
+    found = graph(len(values), list(edges))
+    found.x = torch.tensor(values).unsqueeze(1)
+    return found
+
+
+def test_typical_asks_for_the_common_open_case_first() -> None:
+    """Four nodes of one kind, two of another, and one alone, which is the most uncertain."""
+    episode, prediction = episode_of(kinds(20, 0, 10, 0, 10, 0, 0)), prediction_of(0.5, *[0.4] * 6)
+    assert nodes_of("entropy", episode, prediction) == [0]
+    nodes, scores = ask("typical", episode, prediction, count=3)
+    assert episode.graph.x[nodes, 0].tolist() == [0, 10, 20]
+    unsure = -(0.4 * log(0.4) + 0.6 * log(0.6))
+    torch.testing.assert_close(scores, torch.tensor([4 * unsure, 2 * unsure, log(2)]))
+    labelled = episode.with_context(torch.arange(7) == 3)
+    assert episode.graph.x[nodes_of("typical", labelled, prediction, count=2), 0].tolist() == [10, 20]
+
+
+def test_typical_looks_at_the_surroundings() -> None:
+    """Six leaves that look alike themselves, two beside a node of one kind and four beside one of another."""
+    hubs = tuple((0, i) for i in (2, 3)) + tuple((1, i) for i in (4, 5, 6, 7))
+    episode, prediction = episode_of(kinds(-9, 9, *[1.0] * 6, edges=hubs)), prediction_of(0, 0, *[0.5] * 6)
+    for seed in range(5):
+        first, second = nodes_of("typical", episode, prediction, count=2, seed=seed)
+        assert first in (4, 5, 6, 7) and second in (2, 3)
+
+
+def test_typical_where_all_is_sure_or_nothing_differs() -> None:
+    sure = Prediction.certain(torch.ones(5, 1))
+    assert nodes_of("typical", episode_of(kinds(3, 3, 8, 3, 5)), sure)[0] in (0, 1, 3)
+    same_looks = {nodes_of("typical", episode_of(kinds(*[1.0] * 5)), sure, seed=seed)[0] for seed in range(40)}
+    assert same_looks == set(range(5))
+
+
+def test_typical_of_a_large_graph_needs_few_witnesses() -> None:
+    """A thousand of 3,000 nodes are enough to see which kind is the most common."""
+    episode = episode_of(kinds(*[0.0] * 1400, *[10.0] * 1000, *[20.0] * 600))
+    nodes = nodes_of("typical", episode, prediction_of(*[0.5] * 3000), count=3)
+    assert episode.graph.x[nodes, 0].tolist() == [0, 10, 20]
+
+
 # --- The labelling loop ----------------------------------------------------------------------------------------------
 
 

@@ -23,11 +23,11 @@ class Case(NamedTuple):
     draws: int = 3
 
 
-STRATEGIES = ("entropy", "epistemic", "margin", "deviation", "spread")
+STRATEGIES = ("entropy", "epistemic", "margin", "deviation", "spread", "typical")
 CASES = (
     Case("shapenet/table", "ampnp", 1, 20, graphs=40, draws=2),
-    Case("shapenet/mug", "ampnp", 1, 20),
-    Case("shapenet/mug", "mpnp", 1, 20),
+    Case("shapenet/mug", "ampnp", 1, 20, draws=2),
+    Case("shapenet/mug", "mpnp", 1, 20, draws=1),
     Case("cora/few-shot-3", "ampnp", 3, 20, graphs=60),
     Case("cora/transductive-3", "ampnp", 3, 20, graphs=20, draws=1),
     Case("ca/life-like", "ampnp", 5, 20, per_step=5, graphs=60, draws=2),
@@ -36,14 +36,21 @@ CASES = (
     Case("ppisp", "ampnp", 3, 20, draws=2),
 )
 # The pictures that the page shows; the others lie beside them.
-SHOWN = ("shapenet-table-ampnp", "cora-few-shot-3-ampnp", "ca-life-like-ampnp")
+SHOWN = (
+    "shapenet-mug-ampnp",
+    "shapenet-mug-ampnp-asked",
+    "shapenet-table-ampnp",
+    "cora-few-shot-3-ampnp",
+    "ca-life-like-ampnp",
+)
 TEXT = """## Which node to label next
 
 The labelling loop on test graphs: labels are asked for one after the other, by each strategy from the same start, and after each
 answer all nodes are predicted again. Figures count all nodes, given labels as given, so that every strategy is judged on
 the same ones. Area: mean of the learning curve, in % (mIoU for shapes, else accuracy). Gain: what a strategy adds to the area of
 `random`, paired over graphs, in points with the 95 % interval over graphs; **bold** where it is above 0, *italic* where it is
-below. `deviation` is the paper's strategy; `spread` asks for unsure nodes that are not neighbours of one another and not alike.
+below. `deviation` is the paper's strategy; `spread` asks for unsure nodes apart from one another on the graph, `typical` for those that look like many
+other unsure ones.
 The same by hand: `mpnp active shapenet/mug results/runs/shapenet-mug-ampnp-seed0 --steps 20`.
 
 {table}
@@ -60,7 +67,9 @@ def section() -> str:
     if not found:
         return ""
     head = ["task", "model", "graphs × draws", "labels", "`random`", *(f"`{name}`" for name in STRATEGIES)]
-    pictures = "\n".join(f"![{name}: learning curves](active/{name}.png)" for name in SHOWN if name in found)
+    pictures = "\n".join(
+        f"![{name}](active/{name}.png)" for name in SHOWN if (HERE / "active" / f"{name}.png").exists()
+    )
     return TEXT.format(table=table(head, [_row(one) for one in found.values()]), pictures=pictures, seen=SEEN)
 
 

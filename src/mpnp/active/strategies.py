@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
-from torch_geometric.utils import add_self_loops, remove_self_loops, to_undirected
+from torch_geometric.utils import add_self_loops, remove_self_loops, scatter, to_undirected
 
 from ..episode import Episode
 from ..errors import UserError, unknown_name
@@ -155,18 +156,85 @@ class Spread:
             source = torch.zeros_like(itself)
             source[chosen] = 1 / itself[chosen]
             open_to = open_to * (1 - reach(source)).clamp(min=0)
-        if not nodes:
-            return Choice(torch.zeros(0, dtype=torch.long), torch.zeros(0))
-        every = torch.cat(nodes)
-        order = batch[every].argsort(stable=True)
-        return Choice(every[order], torch.cat(scores)[order])
+        return _by_graph(nodes, scores, batch)
+
+
+@dataclass(frozen=True)
+class Typical:
+    r"""The node that stands for the most uncertainty of nodes like it which no label covers yet; then the next, and so on.
+
+    .. math::
+        gain_i = \sum_j K_{ij} u_j (1 - c_j), \qquad K_{ij} = \exp(-|φ_i - φ_j|^2 / 2σ^2)
+
+    with :math:`φ` a node's features and the mean of its neighbours', standardised within the graph, :math:`u` the total
+    uncertainty and :math:`c_j` the largest :math:`K_{ij}` over the nodes i that are labelled or chosen. σ² is a fiftieth of the median squared
+    distance. Where the label follows from what a node and its surroundings look like, wherever they are, this finds
+    the common cases that are still open, while the most uncertain node is often a rare one.
+
+    j runs over at most a thousand nodes drawn by ``noise``, so that a choice costs O(nodes). Where no node is uncertain
+    (one class alone is known), all count alike.
+    """
+
+    says: str = "uncertainty of nodes like it that no label covers yet, in nats"
+    most: int = 1000
+    width: float = 0.02
+
+    def choose(self, episode: Episode, prediction: Prediction, pool: Tensor, count: int, noise: Tensor) -> Choice:
+        looks, ptr = _looks(episode), episode.graph.ptr.tolist()
+        nodes, scores = [], []
+        for start, end in itertools.pairwise(ptr):
+            part = slice(start, end)
+            witness = noise[part].argsort()[: self.most]
+            # Not by matrix products, by which equal rows come out apart.
+            apart = torch.cdist(looks[part], looks[part][witness], compute_mode="donot_use_mm_for_euclid_dist").square()
+            alike = (-apart / (2 * self.width * apart.median()).clamp(min=1e-9)).exp()
+            unsure = prediction.total[part][witness]
+            if float(prediction.total[part].max()) <= 1e-6:
+                unsure = torch.ones_like(unsure)
+            covered = _largest(alike[episode.context[part]])
+            left, one = pool[part].clone(), torch.zeros(end - start, dtype=torch.long)
+            for _ in range(min(count, int(left.sum()))):
+                gain = alike @ (unsure * (1 - covered))
+                chosen = best(gain, left, one, 1, noise[part])
+                nodes.append(start + chosen)
+                scores.append(gain[chosen])
+                left[chosen] = False
+                covered = torch.maximum(covered, alike[chosen[0]])
+        return _by_graph(nodes, scores, episode.batch)
+
+
+def _looks(episode: Episode) -> Tensor:
+    """Features and the mean of the neighbours' features, standardised within each graph, [N, 2 F]."""
+    x, batch, graphs = episode.graph.x, episode.batch, episode.num_graphs
+    source, target = _edges(episode)
+    both = torch.cat([x, scatter(x[source], target, 0, x.size(0), reduce="mean")], 1)
+    both = both - scatter(both, batch, 0, graphs, reduce="mean")[batch]
+    return both / scatter(both.square(), batch, 0, graphs, reduce="mean").sqrt().clamp(min=1e-6)[batch]
+
+
+def _largest(rows: Tensor) -> Tensor:
+    """The largest of each column, 0 where there are no rows, [R, M] → [M]."""
+    return rows.amax(0) if rows.size(0) else rows.new_zeros(rows.size(1))
+
+
+def _by_graph(nodes: list[Tensor], scores: list[Tensor], batch: Tensor) -> Choice:
+    """Nodes chosen one after the other, graph by graph."""
+    if not nodes:
+        return Choice(torch.zeros(0, dtype=torch.long), torch.zeros(0))
+    every = torch.cat(nodes)
+    order = batch[every].argsort(stable=True)
+    return Choice(every[order], torch.cat(scores)[order])
+
+
+def _edges(episode: Episode) -> Tensor:
+    """Both directions of every edge between two nodes, [2, E]."""
+    edges, _ = remove_self_loops(plain_edges(episode.graph.edge_index))
+    return to_undirected(edges, num_nodes=episode.num_nodes)
 
 
 def _lazy_step(episode: Episode) -> Tensor:
     """R = (I + D^-1/2 A D^-1/2) / 2 of the edges without their direction, sparse [N, N]."""
-    size = episode.num_nodes
-    edges, _ = remove_self_loops(plain_edges(episode.graph.edge_index))
-    edges = to_undirected(edges, num_nodes=size)
+    size, edges = episode.num_nodes, _edges(episode)
     scale = torch.bincount(edges[1], minlength=size).clamp(min=1).rsqrt()
     values = torch.cat([scale[edges[0]] * scale[edges[1]], torch.ones(size)]) / 2
     edges, _ = add_self_loops(edges, num_nodes=size)
@@ -180,4 +248,5 @@ STRATEGIES: dict[str, Strategy] = {
     "margin": ByScore("closeness of the two likeliest classes, 1 for a tie", margin),
     "deviation": ByScore("predicted standard deviation", deviation),
     "spread": Spread(),
+    "typical": Typical(),
 }

@@ -27,8 +27,8 @@ def arguments(parser: ArgumentParser) -> None:
         "--strategies",
         type=str,
         nargs="+",
-        default=["spread", "entropy"],
-        help="spread, entropy, epistemic, margin, deviation; random always runs",
+        default=["spread", "typical", "entropy"],
+        help="spread, typical, entropy, epistemic, margin, deviation; random always runs",
     )
     parser.add_argument("--graphs", type=int, default=None, help="so many of the test graphs (default: all)")
     parser.add_argument("--draws", type=int, default=3, help="repeats with other starts")

@@ -19,7 +19,7 @@ def arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--count", type=int, default=5, help="nodes per graph")
     parser.add_argument(
-        "--strategy", type=str, default="spread", help="spread, entropy, epistemic, margin, deviation, random"
+        "--strategy", type=str, default="spread", help="spread, typical, entropy, epistemic, margin, deviation, random"
     )
     parser.add_argument("--samples", type=int, default=16, help="latent samples")
     parser.add_argument("--seed", type=int, default=0)
