@@ -33,7 +33,13 @@ labels up to {coverage:.0f} % by the model's own word. The same by hand: `mpnp c
 
 {seen}
 """
-SEEN = ""
+SEEN = """- Coverage of {coverage:.0f} % is held within a point on automata, mugs and (by a standard error of two) enzymes, within 1.5 on DHFR. It is not
+  where test graphs are of another kind than validation graphs: interfaces (14 % of the validation residues are in one, 20 % of the test residues),
+  and few-shot Cora, whose classes are others.
+- `ampnp` has the best likelihood everywhere but on few mugs' rates, and an ECE below 1 % where graphs are of one kind. One temperature for all rates helps
+  it most on sparse contexts. Label propagation is far too sure of itself on molecules and proteins, where neighbours differ, and no
+  temperature mends that at all rates at once.
+- `np` and `mpnp` on mugs are too unsure (T < 1): the latent noise they were trained with blurs what they know."""
 
 
 def section() -> str:
@@ -47,7 +53,7 @@ def section() -> str:
         return ""
     head = ["task", "predictor", "T", "at", "ECE, %", "NLL", "Brier", "coverage, %", "labels in a set"]
     rows = [_row(one, rate) for measured in found.values() for one in measured.values() for rate in one["rates"]]
-    return TEXT.format(coverage=100 * COVERAGE, table=table(head, rows), shown=SHOWN, picture=SHOWN.replace("/", "-"), seen=SEEN)  # fmt: skip
+    return TEXT.format(coverage=100 * COVERAGE, table=table(head, rows), shown=SHOWN, picture=SHOWN.replace("/", "-"), seen=SEEN.format(coverage=100 * COVERAGE))  # fmt: skip
 
 
 def _kept(task: str, model: str, draws: int) -> dict | None:
