@@ -50,7 +50,8 @@ answer all nodes are predicted again. Figures count all nodes, given labels as g
 the same ones. Area: mean of the learning curve, in % (mIoU for shapes, else accuracy). Gain: what a strategy adds to the area of
 `random`, paired over graphs, in points with the 95 % interval over graphs; **bold** where it is above 0, *italic* where it is
 below. `deviation` is the paper's strategy; `spread` asks for unsure nodes apart from one another on the graph, `typical` for those that look like many
-other unsure ones. Last column: how many labels the fastest of them needs for what `random` has in the end.
+other unsure ones. Last column: how many labels the
+fastest of them needs for what `random` has in the end, and how many `random` itself needs for that.
 The same by hand: `mpnp active shapenet/mug results/runs/shapenet-mug-ampnp-seed0 --steps 20`.
 
 {table}
@@ -102,10 +103,11 @@ def _measured(case: Case) -> dict | None:
     (HERE / "active").mkdir(exist_ok=True)
     picture = plots.save(plots.curves_figure(played), HERE / "active" / f"{_name(case)}.png")
     plots.shrink(picture, picture)
-    asked = {name: nodes[0] for name, nodes in played.asked.items()}
-    drawn = plots.asked_figure(first_episode(played, task), asked, started=played.started[0])
-    picture = plots.save(drawn, HERE / "active" / f"{_name(case)}-asked.png")
-    plots.shrink(picture, picture)
+    if f"{_name(case)}-asked" in SHOWN:
+        asked = {name: nodes[0] for name, nodes in played.asked.items()}
+        drawn = plots.asked_figure(first_episode(played, task), asked, started=played.started[0])
+        picture = plots.save(drawn, HERE / "active" / f"{_name(case)}-asked.png")
+        plots.shrink(picture, picture)
     return played.summary() | {"per_step": case.per_step, "draws": case.draws, "seed": 0, "samples": 16, "data": task.source, "made": provenance(folder(case.task, case.model))}  # fmt: skip
 
 
@@ -118,7 +120,8 @@ def _row(found: dict) -> list[str]:
         f"{labels[0]} to {labels[-1]}",
     ]
     match, fastest = min((strategies[name]["labels_to_match"] or labels[-1] + 1, name) for name in STRATEGIES)
-    saved = f"{match} for {labels[-1]} (`{fastest}`)" if match < labels[-1] else "none"
+    chance = strategies["random"]["labels_to_match"]
+    saved = f"{match} instead of {chance} (`{fastest}`)" if match < chance else "none"
     return [*row, f"{100 * strategies['random']['area']:.1f}", *(_gain(strategies[name]) for name in STRATEGIES), saved]
 
 
