@@ -49,9 +49,9 @@ The labelling loop on test graphs: labels are asked for one after the other, by 
 answer all nodes are predicted again. Figures count all nodes, given labels as given, so that every strategy is judged on
 the same ones. Area: mean of the learning curve, in % (mIoU for shapes, else accuracy). Gain: what a strategy adds to the area of
 `random`, paired over graphs, in points with the 95 % interval over graphs; **bold** where it is above 0, *italic* where it is
-below. `deviation` is the paper's strategy; `spread` asks for unsure nodes apart from one another on the graph, `typical` for those that look like many
-other unsure ones. Last column: how many labels the
-fastest of them needs for what `random` has in the end, and how many `random` itself needs for that.
+below. `deviation` is the paper's strategy; `spread` asks for unsure nodes apart from one another on the graph, `typical` for those that
+look like many other unsure ones. Last column: how many labels the fastest of them needs for what `random` has in the end, and how
+many `random` itself needs for that.
 The same by hand: `mpnp active shapenet/mug results/runs/shapenet-mug-ampnp-seed0 --steps 20`.
 
 {table}
@@ -62,9 +62,9 @@ The same by hand: `mpnp active shapenet/mug results/runs/shapenet-mug-ampnp-seed
 """
 SEEN = """On every task there is a strategy better than chance, but it is not the same one everywhere.
 
-- `spread` is better than random on all tasks but Life-like boards, and the only one that is so on Cora.
-- Judging each node for itself (`entropy`, `epistemic`, `margin`, `deviation`) pays on shapes, enzymes, interfaces and small worlds. On few-shot
-  Cora and on Life-like boards it is clearly worse than random: it asks for odd nodes, whose labels tell nothing of others.
+- `spread` is better than random on all tasks but Life-like boards, and the only one that clearly is so on Cora.
+- Judging each node for itself (`entropy`, `epistemic`, `margin`, `deviation`) pays on mugs, enzymes, interfaces and small worlds; on tables only `margin`
+  does. On few-shot Cora and on Life-like boards it is mostly worse than random: it asks for odd nodes, whose labels tell nothing of others.
 - `typical` is the best on automata, where the rule depends on what a cell and its neighbours look like and not on where they are. On Cora it is
   the worst: every paper is far from every other, and those closest together, for which it asks, are the ones with little text and few citations.
 - What `mpnp` gains on mugs is little more than the labels it was given, counted as given: its predictions hardly use them."""

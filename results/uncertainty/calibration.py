@@ -25,7 +25,11 @@ graphs. ECE (15 bins), negative log-likelihood and Brier score before → after 
 to hold the true one in {coverage:.0f} % of cases, do (± standard error over graphs), and their mean size. The sets *before* are the likeliest
 labels up to {coverage:.0f} % by the model's own word. The same by hand: `mpnp calibrate results/runs/tud-enzymes-ampnp-seed0`.
 
+<details><summary>All tasks, predictors and rates</summary>
+
 {table}
+
+</details>
 
 ![Reliability of ampnp on {shown}](calibration/{picture}-ampnp.png)
 
@@ -33,13 +37,14 @@ labels up to {coverage:.0f} % by the model's own word. The same by hand: `mpnp c
 
 {seen}
 """
-SEEN = """- Coverage of {coverage:.0f} % is held within a point on automata, mugs and (by a standard error of two) enzymes, within 1.5 on DHFR. It is not
-  where test graphs are of another kind than validation graphs: interfaces (14 % of the validation residues are in one, 20 % of the test residues),
-  and few-shot Cora, whose classes are others.
-- `ampnp` has the best likelihood everywhere but on few mugs' rates, and an ECE below 1 % where graphs are of one kind. One temperature for all rates helps
-  it most on sparse contexts. Label propagation is far too sure of itself on molecules and proteins, where neighbours differ, and no
-  temperature mends that at all rates at once.
-- `np` and `mpnp` on mugs are too unsure (T < 1): the latent noise they were trained with blurs what they know."""
+SEEN = """- Coverage of {coverage:.0f} % is held within a point on automata, mugs and enzymes (there with a standard error of two), within 1.3 on DHFR. It is
+  not held where test graphs are of another kind than validation graphs: interfaces (14 % of the validation residues are in one, 20 % of the test
+  residues), and few-shot Cora, whose classes are others. Where a predictor gives many labels a probability of exactly 1, as the exact
+  one does, no threshold parts them, and more is covered than asked for.
+- `ampnp` has the best likelihood of all models at every rate of every task; only the exact posterior of the automata is better. Its ECE is about 1 % or less
+  where graphs are of one kind, so that a temperature has little to mend; on few-shot Cora at 1 % it goes from 4.7 to 1.6 %, on interfaces from 3.8 to 2.1 %.
+- `np` and `mpnp` are too unsure on mugs (T < 1). Label propagation is far too sure of itself on molecules and proteins, where neighbours
+  differ, and one temperature does not mend that at all rates at once."""
 
 
 def section() -> str:
@@ -73,9 +78,9 @@ def _kept(task: str, model: str, draws: int) -> dict | None:
 
 def _draw(task: str, measured: dict[str, dict]) -> None:
     place = HERE / "calibration"
-    for model, one in measured.items():
-        title = f"{model} on {task}, T = {one['temperature']:.2f}"
-        plots.save(plots.reliability_figure(one["rates"], title), place / f"{task.replace('/', '-')}-{model}.png")
+    if one := measured.get("ampnp"):
+        title = f"ampnp on {task}, T = {one['temperature']:.2f}"
+        plots.save(plots.reliability_figure(one["rates"], title), place / f"{task.replace('/', '-')}-ampnp.png")
     before = {model: {rate: row["before"] for rate, row in one["rates"].items()} for model, one in measured.items()}
     plots.save(plots.honesty_figure(before, f"{task}, before calibration"), place / f"{task.replace('/', '-')}.png")
 
