@@ -339,6 +339,7 @@ BAD = [
     ({"options": {"learning_rate": -1}}, "at least 0"),
     ({"options": {"learning_rate": "nan"}}, "learning_rate = nan"),
     ({"options": {"clip": "x"}}, "float | None"),
+    ({"options": {"average": 1}}, "average = 1"),
     ({"options": {"context": [0.1]}}, "context = "),
     ({"options": {"context": [0.9, 0.1]}}, "low ≤ high"),
     ({"options": {"dropout": 7}}, "dropout"),

@@ -12,7 +12,7 @@ from jsonargparse import ArgumentParser, Namespace
 
 from ..errors import UserError
 from ..files import without_nan
-from .common import at_least, predictor_and_task, set_threads
+from .common import add_scoring, at_least, predictor_and_task, set_threads
 
 HELP = "make a model's confidence honest, and give sets of labels with a promised coverage"
 
@@ -24,11 +24,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--task", type=str, default=None, help="default: what the model was trained on")
     parser.add_argument("--coverage", type=float, default=0.9, help="how often a set shall hold the true label")
     parser.add_argument("--out", type=str, default="calibration.png", help="reliability diagrams: .png, .svg or .pdf")
-    parser.add_argument("--draws", type=int, default=3, help="context draws per rate")
-    parser.add_argument("--samples", type=int, default=16, help="latent samples")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--threads", type=int, default=None)
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    add_scoring(parser)
 
 
 def run(options: Namespace) -> None:

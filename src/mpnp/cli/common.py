@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jsonargparse import Namespace
+from jsonargparse import ArgumentParser, Namespace
 
 from ..errors import UserError
 
 if TYPE_CHECKING:
     from ..prediction import Predictor
     from ..tasks import Task
+
+
+def add_scoring(parser: ArgumentParser) -> None:
+    """The options of every command that scores a predictor on test graphs and prints a table."""
+    parser.add_argument("--draws", type=int, default=3, help="context draws per rate")
+    parser.add_argument("--samples", type=int, default=16, help="latent samples")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--threads", type=int, default=None)
+    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
 
 
 def at_least(options: Namespace, **lowest: int) -> None:

@@ -10,7 +10,7 @@ from typing import Literal
 from jsonargparse import ArgumentParser, Namespace
 
 from ..files import without_nan
-from .common import at_least, predictor_and_task, set_threads
+from .common import add_scoring, at_least, predictor_and_task, set_threads
 
 HELP = "score a trained model or a predictor without parameters"
 
@@ -26,11 +26,7 @@ def arguments(parser: ArgumentParser) -> None:
         "--rates", type=str | float, nargs="+", default=None, help="context rates (default: the task's)"
     )
     parser.add_argument("--split", type=Literal["test", "val"], default="test", help="val: what choices are made by")
-    parser.add_argument("--draws", type=int, default=3, help="context draws per rate")
-    parser.add_argument("--samples", type=int, default=16, help="latent samples")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--threads", type=int, default=None)
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    add_scoring(parser)
 
 
 def run(options: Namespace) -> None:
