@@ -18,6 +18,7 @@ from torch import Tensor
 from mpnp.episode import Episode, Sampling, sample_episode
 from mpnp.models import presets
 from mpnp.models.ampnp import AttentiveMPNP
+from mpnp.models.base import LatentModel
 from mpnp.models.neural_process import NeuralProcess, NeuralProcessConfig
 from mpnp.objectives import elbo, multi_sample
 from mpnp.tasks import get_task
@@ -99,7 +100,7 @@ def bench_prediction(task: Task, samples: int = 16, rounds: int = 15) -> dict[st
     table = {}
     for name, model in zip(("mpnp", "ampnp"), models(task), strict=True):
 
-        def predict(model: NeuralProcess | AttentiveMPNP = model) -> object:
+        def predict(model: LatentModel = model) -> object:
             return model.predict(episode, samples=samples)
 
         table[name] = race({"ours": predict, "matrix products": products(predict)}, rounds)

@@ -13,7 +13,7 @@ from torch_geometric.data import Data
 
 from mpnp.episode import Episode, Sampling, sample_episode
 from mpnp.graphs import GraphSet
-from mpnp.models.ampnp import AmpnpConfig, AttentiveMPNP
+from mpnp.models.ampnp import AmpnpConfig, AttentiveMPNP, waves
 from mpnp.objectives import multi_sample
 
 FEATURES = 4
@@ -51,6 +51,16 @@ def batch_of(classes: int, context: float = 0.5) -> Episode:
 
 def probabilities(model: AttentiveMPNP, episode: Episode, samples: int = 4) -> Tensor:
     return model.predict(episode, samples=samples).probabilities
+
+
+# What it reads
+
+
+def test_places_at_several_scales_by_hand() -> None:
+    x = torch.tensor([[0.0, torch.pi / 4]])
+    half = 0.5**0.5
+    torch.testing.assert_close(waves(x, 2), torch.tensor([[0, torch.pi / 4, 0, half, 0, 1, 1, half, 1, 0]]))
+    assert waves(x, 0) is x
 
 
 # Classes

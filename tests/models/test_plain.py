@@ -84,11 +84,12 @@ def test_mpnp(classes: int, likelihood: str, monkeypatch: pytest.MonkeyPatch) ->
         {"z_width": 0},
         {"attention": False},
         {"local": False, "refine": 0},
+        {"octaves": 2},
     ],
     ids=lambda options: " ".join(f"{k}={v}" for k, v in options.items()) or "all roads",
 )
 @pytest.mark.parametrize("classes", [2, 6])
-def test_ampnp(classes: int, options: dict[str, bool], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ampnp(classes: int, options: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
     """Six classes are read out by attention in two passes, two classes in one."""
     drawn = episode(classes)
     torch.manual_seed(0)

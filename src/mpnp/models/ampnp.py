@@ -23,7 +23,7 @@ class AmpnpConfig(ModelConfig):
     ``latent``, ``attention``, ``local``: the three roads, each can be switched off; ``z_width`` 0 keeps the prototypes of
     the latent road and drops their sampling. ``edges`` off makes it ``anp``, which sees a set of nodes.
     ``class_embedding``: labels have a fixed meaning, so a class may be known by its name. ``refine``: steps along the
-    edges, per class, after the evidence is weighed.
+    edges, per class, after the evidence is weighed. ``octaves``: features are places, seen at so many scales (:func:`waves`).
     """
 
     width: int = 64
@@ -40,7 +40,20 @@ class AmpnpConfig(ModelConfig):
     refine: int = 3
     reaches: tuple[int, ...] = (1, 2, 8, 40)
     dropout: float = 0.0
+    octaves: int = 0
     kind: str = "ampnp"
+
+
+def waves(x: Tensor, octaves: int) -> Tensor:
+    """x and its sines and cosines at 1, 2, 4, … turns, [N, F] → [N, F (1 + 2 octaves)].
+
+    Which part a point belongs to changes within a small step, and a network given bare coordinates learns such functions of
+    them slowly (Tancik et al., 2020).
+    """
+    if not octaves:
+        return x
+    turns = torch.cat([2.0**k * x for k in range(octaves)], -1)
+    return torch.cat([x, turns.sin(), turns.cos()], -1)
 
 
 class Block(nn.Module):
@@ -103,7 +116,7 @@ class AttentiveMPNP(LatentModel):
     def __init__(self, config: AmpnpConfig) -> None:
         super().__init__(config)
         h = config.width
-        self.enter = nn.Linear(config.num_features + config.edges, h)
+        self.enter = nn.Linear(config.num_features * (1 + 2 * config.octaves) + config.edges, h)
         self.blocks = nn.ModuleList(Block(h, config.edges, config.dropout) for _ in range(config.depth))
         self.norm = nn.LayerNorm(h)
 
@@ -138,6 +151,7 @@ class AttentiveMPNP(LatentModel):
         self.logit = nn.Linear(h, 1, bias=False)  # the softmax over classes would cancel it
 
     def represent(self, x: Tensor, neighbours: Neighbours) -> Tensor:
+        x = waves(x, self.config.octaves)
         if self.config.edges:
             x = torch.cat([x, neighbours.degree.log1p().unsqueeze(-1)], -1)
         u = self.enter(x).relu()
