@@ -71,7 +71,7 @@ SEEN = """On every task there is a strategy better than chance, but it is not th
 
 
 def section() -> str:
-    found = {_name(case): measured for case in CASES if (measured := kept(f"active/{_name(case)}", lambda c=case: _measured(c)))}  # fmt: skip
+    found = {_name(case): measured for case in CASES if (measured := kept(f"active/{_name(case)}", [case[:2]], lambda c=case: _measured(c)))}  # fmt: skip
     if not found:
         return ""
     head = [

@@ -43,7 +43,7 @@ def _measured(task: str, model: str) -> dict | None:
             return None
         return border_shares(found, mpnp.get_task(task), RATES) | {"made": provenance(folder(task, model))}
 
-    return kept(f"borders/{task.partition('/')[2]}-{model}", work)
+    return kept(f"borders/{task.partition('/')[2]}-{model}", [(task, model)], work)
 
 
 def _row(found: dict) -> list[str]:

@@ -73,7 +73,7 @@ def _kept(task: str, model: str, draws: int) -> dict | None:
         made = provenance(folder(task, model))
         return {"task": task, "model": model, "data": of.source, "coverage": COVERAGE, "temperature": calibration.temperature, "draws": draws, "seed": 0, "rates": rates, "made": made}  # fmt: skip
 
-    return kept(f"calibration/{task.replace('/', '-')}-{model}", work)
+    return kept(f"calibration/{task.replace('/', '-')}-{model}", [(task, model)], work)
 
 
 def _draw(task: str, measured: dict[str, dict]) -> None:

@@ -1,7 +1,7 @@
 """What the measurements share: the models that 'mpnp reproduce --out results' has left in results/runs, and what is kept."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,7 @@ from mpnp.calibration import uncalibrated
 from mpnp.files import without_nan, write_json
 from mpnp.models import PREDICTORS, find_predictor
 from mpnp.prediction import Predictor
+from mpnp.provenance import fingerprint
 from mpnp.reproduce.plan import Job
 
 HERE = Path(__file__).parent
@@ -26,11 +27,18 @@ def predictor(task: str, model: str) -> Predictor | None:
     return uncalibrated(find_predictor(str(place))[0]) if (place / "metrics.json").exists() else None
 
 
-def kept(name: str, work: Callable[[], Any]) -> Any:
-    """What was measured before, else what can be measured now; nothing is kept of nothing."""
+def kept(name: str, models: Iterable[tuple[str, str]], work: Callable[[], Any]) -> Any:
+    """What was measured before with these ``models`` (task, name), else what can be measured now; nothing is kept of nothing."""
     path = HERE / f"{name}.json"
     if path.exists():
-        return json.loads(path.read_text())
+        stored = json.loads(path.read_text())
+        used = {
+            one["made"].get("training", {}).get("weights") for one in (stored if isinstance(stored, list) else [stored])
+        }
+        # Of a model that is not here, what was measured stands.
+        if {fingerprint(folder(*model)) for model in models} - {None} <= used:
+            return stored
+        print(f"{name}: the models are others by now, so this is measured again")
     found = without_nan(work())
     if found:
         path.parent.mkdir(exist_ok=True)

@@ -55,7 +55,9 @@ there, where there is one, which tells a foreign family from a harder one.
 
 def section(kind: str) -> str:
     journey = JOURNEYS[kind]
-    tables = kept(f"shift-{kind}", lambda: _measured(journey))
+    places = (journey.home, *journey.abroad)
+    models = [(place, name) for place in places for name in journey.models]
+    tables = kept(f"shift-{kind}", models, lambda: _measured(journey))
     if not tables:
         return ""
     _draw(kind, tables)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import json
 import os
 import platform
@@ -15,7 +16,7 @@ from .calibration import FILE, Calibration
 
 
 def provenance(model_folder: Path | None = None) -> dict[str, Any]:
-    """Version, date and machine; for a model folder also its epochs, minutes, seed and recipe."""
+    """Version, date and machine; for a model folder also its epochs, minutes, seed, recipe, and a fingerprint of its weights."""
     from . import __version__
 
     made: dict[str, Any] = {
@@ -32,9 +33,16 @@ def provenance(model_folder: Path | None = None) -> dict[str, Any]:
     if isinstance(training, dict):
         made["training"] = {key: training[key] for key in ("epochs", "minutes", "seed", "threads") if key in training}
         made["training"]["recipe"] = training.get("recipe", {}).get("name")
+        made["training"]["weights"] = fingerprint(model_folder) if model_folder else None
     if model_folder is not None and (calibration := Calibration.read(model_folder / FILE)) is not None:
         made["temperature"] = calibration.temperature
     return made
+
+
+def fingerprint(model_folder: Path) -> str | None:
+    """The same for the same weights, and for no others; ``None`` where there are none."""
+    weights = model_folder / "model.safetensors"
+    return hashlib.sha256(weights.read_bytes()).hexdigest()[:16] if weights.is_file() else None
 
 
 def _processor() -> str:
