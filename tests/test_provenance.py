@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import torch
-from rings import Rings
 
 from mpnp.models import presets
 from mpnp.provenance import fingerprint, provenance
+from rings import Rings
 
 
 def test_the_weights_have_a_fingerprint(tmp_path: Path) -> None:
