@@ -34,7 +34,7 @@ JOURNEYS = {
         "Chairs have four parts and so up to twice the uncertainty; `np` and `mpnp`, trained on two, cannot be asked. `ampnp` passes at home "
         "against abroad: once a label is shown, its epistemic uncertainty is 1.7 to 3.4 times as high on bags as on mugs, 4 to 7 times on caps and laptops, more "
         "than 14 times on chairs. With none shown it is the same on all shapes of two parts: what is foreign it notices by the labels, not by "
-        "the shape. On laptops, and on caps from 1 % on, it is also less sure than the model at home there; of bags it is surer than the model trained on them, "
+        "the shape. On chairs and laptops, and on caps from 1 % on, it is also less sure than the model at home there; of bags it is surer than the model trained on them, "
         "which it should not be. `np` and `mpnp` do not pass: they are less sure of caps, but surer of bags and laptops than of mugs, while "
         "half of the laptops' points are wrong, and labels change nothing.",
     ),
