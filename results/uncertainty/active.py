@@ -2,9 +2,8 @@
 
 from typing import NamedTuple
 
-from common import HERE, folder, kept, predictor, table
-
 import mpnp
+from common import HERE, folder, kept, predictor, table
 from mpnp import plots
 from mpnp.active import replay
 from mpnp.active.replay import first_episode

@@ -1,8 +1,7 @@
 """At the borders of parts: which share of a model's uncertainty lies there."""
 
-from common import HERE, folder, kept, percent, predictor, table
-
 import mpnp
+from common import HERE, folder, kept, percent, predictor, table
 from mpnp import plots
 from mpnp.borders import border_shares
 from mpnp.provenance import provenance

@@ -1,8 +1,7 @@
 """Is stated confidence kept? Before and after a temperature and conformal sets fitted on validation graphs."""
 
-from common import HERE, folder, kept, percent, predictor, table
-
 import mpnp
+from common import HERE, folder, kept, percent, predictor, table
 from mpnp import plots
 from mpnp.calibrating import answers_by_rate, calibrate, compare
 from mpnp.provenance import provenance

@@ -5,11 +5,12 @@
 Takes the models that 'mpnp reproduce --out results' has left in results/runs; what was not trained is left out.
 """
 
+import torch
+
 import active
 import borders
 import calibration
 import shift
-import torch
 from common import HERE
 
 INTRODUCTION = """# Where models are unsure

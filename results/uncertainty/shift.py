@@ -2,9 +2,8 @@
 
 from typing import NamedTuple
 
-from common import HERE, folder, kept, percent, predictor, table
-
 import mpnp
+from common import HERE, folder, kept, percent, predictor, table
 from mpnp import plots
 from mpnp.provenance import provenance
 from mpnp.shift import mean_uncertainty
