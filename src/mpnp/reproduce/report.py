@@ -49,7 +49,7 @@ NOTES: dict[str, tuple[str, ...]] = {
         "in view beside the validation scores, so that their small-world rows are somewhat optimistic; ampnp was settled on "
         "validation. And the split, 80/10/10 at first, was made 70/10/20 after seeing that the limit on its 270 test graphs was "
         "lower than on the other parts, before any model here was trained.",
-        "mpnp-paper is the paper's recipe to the letter. The paper does not say its batch size; it was run with 32 graphs a step.",
+        "mpnp-paper, where it was run, is the paper's recipe to the letter, with 32 graphs a step: the paper does not say how many.",
     ),
     "ppisp": (
         "F1 and MCC count a residue to an interface from a probability on that is chosen on the validation proteins at the same "
