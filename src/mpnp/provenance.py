@@ -26,15 +26,17 @@ def provenance(model_folder: Path | None = None) -> dict[str, Any]:
         "machine": f"{_processor()}, {os.cpu_count()} cores",
         "threads": torch.get_num_threads(),
     }
+    if model_folder is None:
+        return made
     try:
-        training = json.loads((model_folder / "metrics.json").read_text(encoding="utf-8")) if model_folder else None
+        training = json.loads((model_folder / "metrics.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):  # not a model folder, or a damaged note: the figure stands all the same
         training = None
     if isinstance(training, dict):
         made["training"] = {key: training[key] for key in ("epochs", "minutes", "seed", "threads") if key in training}
         made["training"]["recipe"] = training.get("recipe", {}).get("name")
-        made["training"]["weights"] = fingerprint(model_folder) if model_folder else None
-    if model_folder is not None and (calibration := Calibration.read(model_folder / FILE)) is not None:
+        made["training"]["weights"] = fingerprint(model_folder)
+    if (calibration := Calibration.read(model_folder / FILE)) is not None:
         made["temperature"] = calibration.temperature
     return made
 

@@ -45,15 +45,15 @@ class AmpnpConfig(ModelConfig):
 
 
 def waves(x: Tensor, octaves: int) -> Tensor:
-    """x and its sines and cosines at 1, 2, 4, … turns, [N, F] → [N, F (1 + 2 octaves)].
+    """x and the sines and cosines of 1, 2, 4, … times x, [N, F] → [N, F (1 + 2 octaves)].
 
     Which part a point belongs to changes within a small step, and a network given bare coordinates learns such functions of
     them slowly (Tancik et al., 2020).
     """
     if not octaves:
         return x
-    turns = torch.cat([2.0**k * x for k in range(octaves)], -1)
-    return torch.cat([x, turns.sin(), turns.cos()], -1)
+    angles = torch.cat([2.0**k * x for k in range(octaves)], -1)
+    return torch.cat([x, angles.sin(), angles.cos()], -1)
 
 
 class Block(nn.Module):
