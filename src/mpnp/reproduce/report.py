@@ -59,6 +59,9 @@ NOTES: dict[str, tuple[str, ...]] = {
     ),
     "cora-transductive": (
         CORA,
+        "Features, edges and labels of all nodes are seen in training, and so is nearly every choice of disciplines; between "
+        "training and test only the draw of the context and the names of the classes differ. A network may know the papers by "
+        "heart, and the more of them a graph holds the easier it is to see which class is which; label propagation cannot.",
         "cora-graph is the exact citation graph of Cora Full without features. Label propagation and the mode read none, so "
         "there they can be held against the paper's rows of cora/transductive with the same number of classes.",
     ),
