@@ -61,11 +61,11 @@ The same by hand: `mpnp active shapenet/mug results/runs/shapenet-mug-ampnp-seed
 """
 SEEN = """On every task there is a strategy better than chance, but it is not the same one everywhere.
 
-- `spread` is better than random on all tasks but Life-like boards, and the only one that clearly is so on Cora.
+- `spread` is better than random on all tasks but Life-like boards, and the only one that clearly is so on few-shot Cora.
 - Judging each node for itself (`entropy`, `epistemic`, `margin`, `deviation`) pays on mugs, enzymes, interfaces and small worlds; on tables only `margin`
   does. On few-shot Cora and on Life-like boards it is mostly worse than random: it asks for odd nodes, whose labels tell nothing of others.
 - `typical` is the best on automata, where the rule depends on what a cell and its neighbours look like and not on where they are. On Cora it is
-  the worst: every paper is far from every other, and those closest together, for which it asks, are the ones with little text and few citations.
+  below random: every paper is far from every other, and those closest together, for which it asks, are the ones with little text and few citations.
 - What `mpnp` gains on mugs is little more than the labels it was given, counted as given: its predictions hardly use them."""
 
 
