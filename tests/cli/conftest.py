@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
-from commands import Run
+import torch
+from commands import Place, Run, ring
+from torch_geometric.data import Data
 
 from mpnp.cli import main
 
@@ -44,3 +47,29 @@ def refuses(capsys: pytest.CaptureFixture[str]) -> Run:
         return err
 
     return run
+
+
+def write_csv(folder: Path, data: Data) -> Path:
+    folder.mkdir()
+    rows = [f"n{i},{x[0]},{x[1]},{['no', 'yes'][y]}" for i, (x, y) in enumerate(zip(data.x, data.y, strict=True))]
+    (folder / "nodes.csv").write_text("\n".join(["id,a,b,label", *rows, "n40,0,0,"]) + "\n")
+    edges = [f"n{u},n{v}" for u, v in data.edge_index.t().tolist()]
+    (folder / "edges.csv").write_text("\n".join(["source,target", *edges]) + "\n")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    folder = tmp_path_factory.mktemp("user")
+    place = Place(folder, write_csv(folder / "graph", ring()), folder / "graph.pt", folder / "model")
+    torch.save(ring(), place.pt)
+    main(["train", str(place.csv), "--out", str(place.model), "--epochs", "2", "--set", "width=16"])
+    return place
+
+
+@pytest.fixture
+def place(made: Place, tmp_path: Path) -> Place:
+    """A copy to spoil."""
+    shutil.copytree(made.folder, tmp_path / "user")
+    copy = tmp_path / "user"
+    return Place(copy, copy / "graph", copy / "graph.pt", copy / "model")
