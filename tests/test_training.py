@@ -345,6 +345,8 @@ BAD = [
     ({"options": {"dropout": 7}}, "dropout"),
     ({"options": {"reaches": [], "local": True}}, "No 'ampnp' works"),
     ({"model": "mpnp", "options": {"encoder": ["linear:8"]}}, "No 'mpnp' works"),
+    ({"options": {"learn_from": "ca/smal-world"}}, "did you mean 'ca/small-world'"),
+    ({"options": {"learn_from": "ppisp"}}, "learn_from = ppisp has 38 features per node, 2 are expected"),
     ({"epochs": 0}, "at least 1"),
     ({"epochs": -3}, "at least 1"),
     ({"devices": 0}, "devices = 0"),
@@ -383,6 +385,23 @@ def test_a_model_carries_the_training_statistics(tmp_path: Path) -> None:
     torch.testing.assert_close(model.x_scale, x.std(0, unbiased=False))
     plain = train(Given(task.parts["train"]), tmp_path / "plain", epochs=1).model
     assert plain.x_mean.tolist() == [0, 0] and plain.x_scale.tolist() == [1, 1]
+
+
+def test_learning_from_the_graphs_of_another_task(tmp_path: Path) -> None:
+    """Of three classes and other features; validation stays with the task's own."""
+    others = [graph(60, 120, shift=9.0) for _ in range(3)]
+    for other in others:
+        other.y = torch.arange(60) % 3
+    torch.save(others, tmp_path / "others.pt")
+    task, elsewhere = Scaled([graph(30, 60) for _ in range(3)]), {"learn_from": str(tmp_path / "others.pt")}
+    model = train(task, tmp_path / "out", epochs=2, **elsewhere).model
+    torch.testing.assert_close(model.x_mean, OwnTask(tmp_path / "others.pt").graphs("train").x.mean(0))
+    assert (model.config.num_classes, model.config.task) == (2, "given")
+    run = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert run["recipe"]["learn_from"] == elsewhere["learn_from"]
+    with pytest.raises(UserError, match=r"others\.pt has 3 classes, 'mpnp-c' can only learn from 2"):
+        train(task, tmp_path / "fixed", "mpnp-c", **elsewhere)
+    assert not (tmp_path / "fixed").exists()
 
 
 @pytest.mark.parametrize(

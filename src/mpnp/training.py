@@ -32,6 +32,7 @@ from .objectives import OBJECTIVES, latent_health
 from .options import with_options
 from .parallel import Joined, agreed, check_processes, processes, share
 from .scores import Score
+from .tasks import get_task
 from .tasks.base import Task
 
 VALIDATION_NODES = 20_000  # per context rate: enough to choose by, and cheap beside an epoch of training
@@ -92,11 +93,14 @@ def validation_episodes(task: Task, seed: int) -> list[Episode]:
 
 
 class Learner(L.LightningModule):
-    """The training loop's view of a model: one objective per step, validation by what users will see."""
+    """The training loop's view of a model: one objective per step, validation by what users will see.
 
-    def __init__(self, model: LatentModel, task: Task, recipe: Recipe, seed: int) -> None:
+    ``lessons``: the task whose training graphs are learned from, where it is not ``task`` itself.
+    """
+
+    def __init__(self, model: LatentModel, task: Task, recipe: Recipe, seed: int, lessons: Task | None = None) -> None:
         super().__init__()
-        self.model, self.task, self.recipe, self.seed = model, task, recipe, seed
+        self.model, self.task, self.recipe, self.seed, self.lessons = model, task, recipe, seed, lessons or task
         self.score = Score(task.num_classes)
         self.losses: list[torch.Tensor] = []
         self.seconds, self.started = 0.0, time.time()
@@ -108,7 +112,7 @@ class Learner(L.LightningModule):
         self.seconds = checkpoint.get("seconds", 0.0)
 
     def train_dataloader(self) -> DataLoader[Episode]:
-        stream = EpisodeStream(self.task, self.recipe, self.seed, self.current_epoch)
+        stream = EpisodeStream(self.lessons, self.recipe, self.seed, self.current_epoch)
         return DataLoader(stream, batch_size=None)
 
     def val_dataloader(self) -> DataLoader[Episode]:
@@ -148,7 +152,7 @@ class Learner(L.LightningModule):
         optimiser = kind(self.model.parameters(), recipe.learning_rate, weight_decay=recipe.weight_decay, fused=True)
         if recipe.schedule == "constant":
             return optimiser
-        steps = recipe.epochs * len(EpisodeStream(self.task, recipe, self.seed, 0))
+        steps = recipe.epochs * len(EpisodeStream(self.lessons, recipe, self.seed, 0))
         schedule = torch.optim.lr_scheduler.OneCycleLR(
             optimiser, recipe.learning_rate, total_steps=steps, pct_start=0.2
         )
@@ -216,11 +220,12 @@ def fit(
     plan, configuration = presets.recipe(recipe, model, task.name), presets.config(model, task, recipe)
     given = {**(options or {}), **({} if epochs is None else {"epochs": epochs})}
     plan, configuration = with_options(plan, configuration, given)
+    lessons = task if plan.learn_from is None else _lessons(plan.learn_from, configuration)
     if plan.most_steps and epochs is None:
-        fitting = plan.most_steps // len(EpisodeStream(task, plan, seed, 0))
+        fitting = plan.most_steps // len(EpisodeStream(lessons, plan, seed, 0))
         plan = replace(plan, epochs=max(1, min(plan.epochs, fitting)))
     L.seed_everything(seed, verbose=False)
-    network = _tried_out(configuration, plan, task, seed, bool(options))
+    network = _tried_out(configuration, plan, lessons, seed, bool(options))
 
     run = {"task": task.name, "seed": seed, "recipe": asdict(plan), "model": asdict(configuration)}
     with processes(devices, nodes, fit, again) as rank:
@@ -228,8 +233,8 @@ def fit(
         if checkpoint is None and (out / "metrics.json").exists():
             return _finished(out)
         if task.standardise:
-            network.standardise_by(task.graphs("train").x)
-        learner = Learner(network, task, plan, seed)
+            network.standardise_by(lessons.graphs("train").x)
+        learner = Learner(network, task, plan, seed, lessons)
         trainer, best = _trainer(out, plan, progress and rank == 0, devices, nodes)
         finished = _train(trainer, learner, checkpoint, rank)
         if rank > 0:
@@ -272,6 +277,23 @@ def _train(trainer: L.Trainer, learner: Learner, checkpoint: Path | None, rank: 
                 raise
             return False
     return True
+
+
+def _lessons(name: str, configuration: ModelConfig) -> Task:
+    """The task of that name, if such a model can learn from it."""
+    lessons = get_task(name)
+    given, expected = lessons.num_features, configuration.num_features
+    if given != expected:
+        raise UserError(
+            f"learn_from = {name} has {given} features per node, {expected} are expected as on the task itself."
+        )
+    given, expected = lessons.num_classes, configuration.num_classes
+    if given != expected and not presets.KINDS[configuration.kind].any_classes:
+        raise UserError(
+            f"learn_from = {name} has {given} classes, '{configuration.name}' can only learn from {expected} as on the task "
+            "itself; 'ampnp' from any number."
+        )
+    return lessons
 
 
 def _tried_out(configuration: ModelConfig, plan: Recipe, task: Task, seed: int, changed: bool) -> LatentModel:

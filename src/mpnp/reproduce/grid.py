@@ -119,7 +119,7 @@ def _trained(job: Job, folder: Path, threads: int) -> Predictor:
         with replacing(note) as temporary:
             write_json(temporary, job.identity())
     fitted = fit(
-        get_task(job.trained_on),
+        get_task(job.task),
         job.model,
         folder / "runs" / job.name,
         recipe=job.recipe,

@@ -40,11 +40,6 @@ VARIANTS = {
 }
 
 
-# ampnp answers any number of classes. 48 training classes make few tasks of eleven that differ much, more of five: on
-# validation it is a little better at eleven ways (49.9 / 68.7 / 72.8 against 49.4 / 68.4 / 72.8) when trained with five.
-TRAINED_ON = {("cora/few-shot-11", "ampnp"): "cora/few-shot-5"}
-
-
 class Block(NamedTuple):
     """Every row is run on every task, but for ``left_out``."""
 
@@ -104,11 +99,6 @@ class Job:
         return VARIANTS[self.row].model if self.row in VARIANTS else self.row
 
     @property
-    def trained_on(self) -> str:
-        """The task whose graphs it learns from, nearly always that on whose test graphs it is scored."""
-        return TRAINED_ON.get((self.task, self.row), self.task)
-
-    @property
     def trains(self) -> bool:
         return self.model not in PREDICTORS
 
@@ -128,8 +118,8 @@ class Job:
         }
         if self.trains:
             plan, configuration = with_options(
-                presets.recipe(self.recipe, self.model, self.trained_on),
-                presets.config(self.model, get_task(self.trained_on), self.recipe),
+                presets.recipe(self.recipe, self.model, self.task),
+                presets.config(self.model, task, self.recipe),
                 dict(self.changes),
             )
             whole |= {"recipe": asdict(plan), "model": asdict(configuration)}
