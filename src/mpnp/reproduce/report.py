@@ -67,8 +67,8 @@ NOTES: dict[str, tuple[str, ...]] = {
     ),
     "cora-few-shot": (
         CORA,
-        "ampnp answers any number of classes; at eleven ways it is the one trained with five, chosen on validation, as the training "
-        "classes make few different tasks of eleven.",
+        "ampnp answers any number of classes: its training tasks have three classes for two and three ways, five for five and eleven, "
+        "chosen on validation.",
     ),
     "shapenet": (SHAPES,),
     "shapenet-mixed": (SHAPES,),
