@@ -246,7 +246,7 @@ def test_a_model_of_other_features(model: LatentModel) -> None:
     other = Rings()
     for graphs in other.splits.values():
         graphs.x = torch.ones(graphs.num_nodes, 3)
-    with pytest.raises(UserError, match="has 3 features per node, but the model was trained on 1"):
+    with pytest.raises(UserError, match="has 3 features per node, but the model is made for 1"):
         calibrate(model, other)
 
 

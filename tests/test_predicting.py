@@ -120,7 +120,7 @@ def test_more_classes_than_trained_on(model: LatentModel) -> None:
 
 
 def test_other_features_are_refused(model: LatentModel) -> None:
-    with pytest.raises(UserError, match="3 features per node, but the model was trained on 2"):
+    with pytest.raises(UserError, match="3 features per node, but the model is made for 2"):
         predict(model, ring(features=3))
 
 

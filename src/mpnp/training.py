@@ -220,7 +220,7 @@ def fit(
     plan, configuration = presets.recipe(recipe, model, task.name), presets.config(model, task, recipe)
     given = {**(options or {}), **({} if epochs is None else {"epochs": epochs})}
     plan, configuration = with_options(plan, configuration, given)
-    lessons = task if plan.learn_from is None else _lessons(plan.learn_from, configuration)
+    lessons = task if plan.learn_from is None else get_task(plan.learn_from)
     if plan.most_steps and epochs is None:
         fitting = plan.most_steps // len(EpisodeStream(lessons, plan, seed, 0))
         plan = replace(plan, epochs=max(1, min(plan.epochs, fitting)))
@@ -279,28 +279,12 @@ def _train(trainer: L.Trainer, learner: Learner, checkpoint: Path | None, rank: 
     return True
 
 
-def _lessons(name: str, configuration: ModelConfig) -> Task:
-    """The task of that name, if such a model can learn from it."""
-    lessons = get_task(name)
-    given, expected = lessons.num_features, configuration.num_features
-    if given != expected:
-        raise UserError(
-            f"learn_from = {name} has {given} features per node, {expected} are expected as on the task itself."
-        )
-    given, expected = lessons.num_classes, configuration.num_classes
-    if given != expected and not presets.KINDS[configuration.kind].any_classes:
-        raise UserError(
-            f"learn_from = {name} has {given} classes, '{configuration.name}' can only learn from {expected} as on the task "
-            "itself; 'ampnp' from any number."
-        )
-    return lessons
-
-
 def _tried_out(configuration: ModelConfig, plan: Recipe, task: Task, seed: int, changed: bool) -> LatentModel:
     """A fresh network; what can be wrong with data or ``changed`` options is found out before any folder is touched."""
     try:
         network = presets.build(configuration)
         episode = next(iter(EpisodeStream(task, replace(plan, batch_graphs=1), seed, 0)))
+        network.check(episode)
         if changed:
             with torch.no_grad():
                 OBJECTIVES[plan.objective](network, episode, plan.samples)

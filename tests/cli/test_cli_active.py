@@ -155,7 +155,7 @@ def test_active_on_one_graph_has_no_interval(prints: Run) -> None:
         ("suggest {ring} {ring}", "config.json and model.safetensors missing"),
         ("suggest {model} {full}", "All 12 nodes of {full} are labelled"),
         ("suggest rule-table {ring}", "cellular automaton"),
-        ("active ca/small-world {model}", "has 2 features per node, but the model was trained on 3"),
+        ("active ca/small-world {model}", "has 2 features per node, but the model is made for 3"),
         ("active ca/smal-world mode", "did you mean 'ca/small-world'"),
         ("active /no/such/task mode", "no file or folder '/no/such/task'"),
         ("active ca/small-world mod", "did you mean 'mode'"),
@@ -184,4 +184,4 @@ def test_a_model_of_another_feature_size(made: Place, refuses: Run) -> None:
     text = Path("narrow/nodes.csv").read_text().splitlines()
     narrow = [",".join(cell for i, cell in enumerate(line.split(",")) if i != 2) for line in text]
     Path("narrow/nodes.csv").write_text("\n".join(narrow) + "\n")
-    assert "has 2 features per node, but the model was trained on 3" in refuses("suggest", made.model, "narrow")
+    assert "has 2 features per node, but the model is made for 3" in refuses("suggest", made.model, "narrow")

@@ -279,7 +279,7 @@ def test_another_number_of_features_is_refused(case: Case) -> None:
     features = case.model.config.num_features
     for given in (features - 1, features + 1):
         graphs = make_graphs(given, 2, 1)
-        with pytest.raises(UserError, match=f"has {given} features per node, but the model was trained on {features}"):
+        with pytest.raises(UserError, match=f"has {given} features per node, but the model is made for {features}"):
             case.predict(Episode.from_graphs(graphs))
 
 
@@ -290,7 +290,7 @@ def test_another_number_of_classes_is_refused_or_answered(case: Case) -> None:
         graphs = [Data(**{**graph.to_dict(), "y": labels}) for graph, labels in zip(case.graphs, y, strict=True)]
         episode = Episode.from_graphs(graphs, case.episode.context, given)
         if case.variant.model not in ("ampnp", "anp"):
-            with pytest.raises(UserError, match=f"has {given} classes, but .* was trained on {classes}"):
+            with pytest.raises(UserError, match=f"has {given} classes, but .* is made for {classes}"):
                 case.predict(episode)
         else:
             prediction = case.predict(episode)

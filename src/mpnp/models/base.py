@@ -134,12 +134,12 @@ class LatentModel(
         given, expected = episode.graph.x.size(1), self.config.num_features
         if given != expected:
             raise UserError(
-                f"The graph has {given} features per node, but the model was trained on {expected}; "
+                f"The graph has {given} features per node, but the model is made for {expected}; "
                 "give the same features in the same order."
             )
         if not self.any_classes and episode.num_classes != self.config.num_classes:
             raise UserError(
-                f"The episode has {episode.num_classes} classes, but '{self.name}' was trained on "
+                f"The episode has {episode.num_classes} classes, but '{self.name}' is made for "
                 f"{self.config.num_classes}; the 'ampnp' model answers any number of classes."
             )
 
