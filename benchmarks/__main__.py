@@ -13,8 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from mpnp.evaluation.provenance import provenance
 from mpnp.files import replacing, write_json
-from mpnp.provenance import provenance
 
 from . import automata, propagation, rival, scale, steps, trainer
 

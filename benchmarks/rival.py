@@ -27,7 +27,7 @@ from torch_geometric.data import Data
 
 from mpnp.episode import Episode
 from mpnp.models.neural_process import NeuralProcess, NeuralProcessConfig
-from mpnp.objectives import elbo
+from mpnp.training.objectives import elbo
 
 from .timing import race
 

@@ -16,13 +16,13 @@ import torch.nn as nn
 from torch import Tensor
 
 from mpnp.episode import Episode, Sampling, sample_episode
-from mpnp.models import presets
+from mpnp.models import configs
 from mpnp.models.ampnp import AttentiveMPNP
 from mpnp.models.base import LatentModel
 from mpnp.models.neural_process import NeuralProcess, NeuralProcessConfig
-from mpnp.objectives import elbo, multi_sample
 from mpnp.tasks import get_task
 from mpnp.tasks.base import Task
+from mpnp.training.objectives import elbo, multi_sample
 
 from .plain import PlainAmpnp, PlainMPNP, pieces, whole
 from .products import products
@@ -36,7 +36,7 @@ SAMPLES = 4
 def models(task: Task) -> tuple[NeuralProcess, AttentiveMPNP]:
     """The paper's MPNP (h = 64, r = 128, z = 256, T = 2) and the flagship as it is set for the task."""
     torch.manual_seed(0)
-    flagship = presets.build(presets.config("ampnp", task))
+    flagship = configs.build(configs.config("ampnp", task))
     assert isinstance(flagship, AttentiveMPNP)
     return NeuralProcess(NeuralProcessConfig(task.num_features, task.num_classes)), flagship
 

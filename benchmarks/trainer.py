@@ -11,10 +11,13 @@ from typing import Any
 import torch
 from lightning.pytorch.callbacks import Callback
 
-from mpnp.models import presets
-from mpnp.objectives import OBJECTIVES
+from mpnp.models import configs
 from mpnp.tasks import get_task
-from mpnp.training import EpisodeStream, Learner, _trainer
+from mpnp.training import recipes
+from mpnp.training.fit import _trainer
+from mpnp.training.learner import Learner
+from mpnp.training.objectives import OBJECTIVES
+from mpnp.training.stream import EpisodeStream
 
 TASKS = ("ca/small-world", "tud/enzymes")
 
@@ -27,7 +30,7 @@ def bench(model: str = "ampnp", rounds: int = 7) -> dict[str, dict[str, float]]:
         task = get_task(name)
         if task.missing() is not None:
             continue
-        recipe = presets.recipe("default", model, name)
+        recipe = recipes.recipe("default", model, name)
         best = {"trainer": float("inf"), "bare steps": float("inf")}
         for _ in range(rounds):
             best["trainer"] = min(best["trainer"], _in_trainer(model, name))
@@ -49,7 +52,7 @@ class Watch(Callback):
 def _learner(model: str, name: str) -> Learner:
     task = get_task(name)
     torch.manual_seed(0)
-    return Learner(presets.build(presets.config(model, task)), task, presets.recipe("default", model, name), 0)
+    return Learner(configs.build(configs.config(model, task)), task, recipes.recipe("default", model, name), 0)
 
 
 def _in_trainer(model: str, name: str) -> float:

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .active import replay, suggest
-    from .calibrating import calibrate
     from .episode import Episode, Sampling, sample_episode
     from .errors import UserError
-    from .evaluation import cross_fit, episodes, evaluate
+    from .evaluation.calibrate import calibrate
+    from .evaluation.evaluate import cross_fit, episodes, evaluate
     from .graphs import GraphSet
     from .models import find_predictor, from_pretrained
-    from .predicting import predict
+    from .own.predict import predict
     from .prediction import Prediction, Predictor
     from .tasks import get_task
-    from .training import fit
+    from .training.fit import fit
 
 __version__ = "0.1.0"
 
@@ -42,16 +42,16 @@ __all__ = [
 # Where each name lives. Loaded on first use: torch and Lightning take seconds, and 'mpnp --help' needs neither.
 _HOMES = {
     "active": ("replay", "suggest"),
-    "calibrating": ("calibrate",),
+    "evaluation.calibrate": ("calibrate",),
     "episode": ("Episode", "Sampling", "sample_episode"),
     "errors": ("UserError",),
-    "evaluation": ("cross_fit", "episodes", "evaluate"),
+    "evaluation.evaluate": ("cross_fit", "episodes", "evaluate"),
     "graphs": ("GraphSet",),
     "models": ("find_predictor", "from_pretrained"),
-    "predicting": ("predict",),
+    "own.predict": ("predict",),
     "prediction": ("Prediction", "Predictor"),
     "tasks": ("get_task",),
-    "training": ("fit",),
+    "training.fit": ("fit",),
 }
 
 

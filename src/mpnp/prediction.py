@@ -9,6 +9,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from .defaults import SAMPLES
 from .episode import Episode
 
 SMALLEST = 1e-12  # a probability that still has a logarithm
@@ -124,6 +125,8 @@ class Predictor(Protocol):
     @property
     def sees_own_label(self) -> bool: ...
 
-    def predict(self, episode: Episode, *, samples: int = 16, seed: int = 0, nodes: Tensor | None = None) -> Prediction:
+    def predict(
+        self, episode: Episode, *, samples: int = SAMPLES, seed: int = 0, nodes: Tensor | None = None
+    ) -> Prediction:
         """Predict every node of the episode, or only ``nodes`` [Q]; ``samples`` latent draws, reproducible by ``seed``."""
         ...

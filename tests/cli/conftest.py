@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from commands import Place, Run, ring
 from torch_geometric.data import Data
 
 from mpnp.cli import main
+
+from .commands import Place, Run, ring
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ from torch_geometric.data import Data
 from mpnp.episode import Episode, Sampling, sample_episode
 from mpnp.graphs import GraphSet
 from mpnp.models.ampnp import AmpnpConfig, AttentiveMPNP, waves
-from mpnp.objectives import multi_sample
+from mpnp.training.objectives import multi_sample
 
 FEATURES = 4
 ROADS_CLOSED = {"latent": False, "attention": False, "local": False, "refine": 0}

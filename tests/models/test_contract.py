@@ -9,18 +9,19 @@ from typing import NamedTuple
 
 import pytest
 import torch
-from sizes import SizesOnly
 from torch import Tensor
 from torch_geometric.data import Data
 
 from mpnp.episode import Episode
 from mpnp.errors import UserError
-from mpnp.evaluation import cross_fit
+from mpnp.evaluation.evaluate import cross_fit
 from mpnp.models.base import LatentModel
+from mpnp.models.configs import MODELS, NETWORKS, PAPER_FAMILY, build, config
 from mpnp.models.neural_process import NeuralProcess
-from mpnp.models.presets import MODELS, NETWORKS, PAPER_FAMILY, build, config
 from mpnp.prediction import Prediction
 from mpnp.tasks import Task, get_task
+
+from .sizes import SizesOnly
 
 INDUCTIVE = ("gnn", "r-gcn")  # what they learned does not depend on the context
 

@@ -9,7 +9,7 @@ from torch_geometric.data import Data
 
 from mpnp.episode import Episode
 from mpnp.models.gnn import GraphNetwork, GraphNetworkConfig
-from mpnp.objectives import multi_sample
+from mpnp.training.objectives import multi_sample
 
 
 def episode(classes: int = 3) -> Episode:

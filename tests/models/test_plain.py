@@ -9,12 +9,12 @@ import torch
 from benchmarks.plain import PlainAmpnp, PlainMPNP, pieces, whole
 from torch import Tensor
 
-from mpnp import objectives
 from mpnp.episode import Episode, Sampling, sample_episode
 from mpnp.graphs import GraphSet
 from mpnp.models.ampnp import AmpnpConfig, AttentiveMPNP
 from mpnp.models.base import LatentModel, in_parts
 from mpnp.models.neural_process import NeuralProcess, NeuralProcessConfig
+from mpnp.training import objectives
 
 FEATURES = 3
 

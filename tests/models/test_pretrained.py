@@ -16,8 +16,8 @@ from mpnp.errors import UserError
 from mpnp.models import from_pretrained
 from mpnp.models.ampnp import AmpnpConfig
 from mpnp.models.base import LatentModel, ModelConfig
+from mpnp.models.configs import build
 from mpnp.models.neural_process import NeuralProcessConfig
-from mpnp.models.presets import build
 from mpnp.models.pretrained import save
 
 SIZES = {"num_features": 3, "num_classes": 2, "task": "ca/none", "class_names": ["dead", "alive"]}

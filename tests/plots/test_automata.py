@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from drawn import board, sphere, sure, unsure
 from matplotlib.colors import to_hex
 
 from mpnp.plots import CLASS_COLOURS, UNKNOWN, board_figure, sphere_figure
 from mpnp.plots.automata import BoardCanvas
+
+from .drawn import board, sphere, sure, unsure
 
 
 def test_a_board_lies_row_by_row() -> None:

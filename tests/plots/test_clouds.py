@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from drawn import cloud, sure, unsure
 
 from mpnp.plots import cloud_figure
 from mpnp.plots.clouds import CloudCanvas, seen_from
 from mpnp.plots.panels import Row, figure_of, predicted, shown
+
+from .drawn import cloud, sure, unsure
 
 
 def test_a_shape_beside_the_uncertainty_of_two_models() -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from drawn import board, cloud, graph, lines, points, sphere
 
 from mpnp.episode import Episode
 from mpnp.errors import UserError
@@ -17,6 +16,8 @@ from mpnp.plots.automata import BoardCanvas, SphereCanvas
 from mpnp.plots.clouds import CloudCanvas
 from mpnp.plots.graphs import FlatCanvas
 from mpnp.tasks.cellular_automata import CellularAutomaton
+
+from .drawn import board, cloud, graph, lines, points, sphere
 
 
 @pytest.fixture(scope="module")

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from drawn import board, cloud, lines, sphere, sure
 
 from mpnp.episode import Episode
 from mpnp.plots import CLASS_COLOURS, Row, canvas_of, save_page
 from mpnp.plots.panels import panels_of
+
+from .drawn import board, cloud, lines, sphere, sure
 
 
 def page(episode: Episode, tmp_path: Path, **more: Any) -> tuple[str, dict[str, Any]]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 
 import pytest
-from made_up import record
 
 from mpnp.reproduce import compare
 from mpnp.reproduce.compare import Comparison, Row, Section
 from mpnp.reproduce.records import Record
+
+from .made_up import record
 
 
 def section(name: str, *records: Record) -> Section:

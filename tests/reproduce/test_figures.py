@@ -8,13 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from made_up import record
 from matplotlib.figure import Figure
 
-from mpnp.models import presets, pretrained
+from mpnp.models import configs, pretrained
 from mpnp.reproduce import compare, figures
 from mpnp.tasks import get_task
 from mpnp.tasks.cellular_automata import CellularAutomaton
+
+from .made_up import record
 
 RATES = {"0.001": 0.5, "0.01": 0.6, "0.05": 0.7, "0.1": 0.8, "0.3": 0.9}
 
@@ -68,7 +69,7 @@ def test_pictures_of_models_are_drawn_once_and_kept(tmp_path: Path) -> None:
     task = get_task("ca/spherical-voronoi")
     place = tmp_path / "runs" / "ca-spherical-voronoi-ampnp-seed0"
     place.mkdir(parents=True)
-    model = presets.build(presets.config("ampnp", task))
+    model = configs.build(configs.config("ampnp", task))
     pretrained.save(model, place, {"finished": False})
     assert figures.with_models(tmp_path) == []  # its training was interrupted
     pretrained.save(model, place, {"finished": True})
@@ -102,7 +103,7 @@ def test_a_shape_and_active_sampling_of_the_category_with_the_most_models(
     monkeypatch.setattr(figures.plots, "curves_figure", lambda played: drawn.append(played) or Figure())
     for category, rows in {"cap": ("ampnp", "np"), "bag": ("ampnp",), "mug": ("np", "mpnp")}.items():
         for row in rows:
-            model = presets.build(presets.config(row, task))
+            model = configs.build(configs.config(row, task))
             pretrained.save(model, tmp_path / "runs" / f"shapenet-{category}-{row}-seed0", {"finished": True})
     pictures = figures.with_models(tmp_path)
     assert [picture.name for picture in pictures] == ["cloud", "active"]

@@ -7,9 +7,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from made_up import record, write
 
 from mpnp.reproduce import compare, paper, report
+
+from .made_up import record, write
 
 VOID = {"meta", "img", "br", "wbr"}
 ENZYMES = {"0.05": 0.95, "0.1": 0.94, "0.3": 0.96}

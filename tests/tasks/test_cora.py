@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from mpnp.errors import UserError
-from mpnp.evaluation import episodes
+from mpnp.evaluation.evaluate import episodes
 from mpnp.graphs import GraphSet, plain_edges
-from mpnp.models.presets import Recipe
 from mpnp.tasks import cora
 from mpnp.tasks.base import SPLITS
 from mpnp.tasks.cora import DISCIPLINE_OF, DISCIPLINES, NAMES, TEST_CLASSES, VAL_CLASSES, Cora, principal_components
 from mpnp.tasks.sources import find_data
 from mpnp.tasks.subgraphs import SubgraphSet
-from mpnp.training import EpisodeStream, validation_episodes
+from mpnp.training.recipe import Recipe
+from mpnp.training.stream import EpisodeStream, validation_episodes
 
 exact_graph = pytest.mark.skipif(not find_data(cora.GRAPH).exists(), reason="needs Cora Full's graph in $MPNP_DATA")
 stand_in = pytest.mark.skipif(not find_data(cora.STAND_IN).exists(), reason="needs the stand-in for Cora in $MPNP_DATA")

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from mpnp.errors import UserError
-from mpnp.evaluation import episodes
+from mpnp.evaluation.evaluate import episodes
+from mpnp.evaluation.scores import shape_miou
 from mpnp.graphs import GraphSet, plain_edges
-from mpnp.scores import shape_miou
 from mpnp.tasks import shapenet
 from mpnp.tasks.base import SPLITS, Split
 from mpnp.tasks.shapenet import CATEGORIES, NAMES, MixedShapeNet, ShapeNet, nearest, shapenet_task

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 import torch
-from learning import train
 
 from mpnp.tasks.base import Task
 from mpnp.tasks.cellular_automata import CellularAutomaton
-from mpnp.training import Fitted
+from mpnp.training.fit import Fitted
+
+from .learning import train
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,8 @@ from torch_geometric.data import Data
 
 from mpnp.graphs import GraphSet
 from mpnp.tasks.base import SPLITS, Split, Task
-from mpnp.training import Fitted, Learner, fit
+from mpnp.training.fit import Fitted, fit
+from mpnp.training.learner import Learner
 
 FILES = {
     "README.md",

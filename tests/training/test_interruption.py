@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 import torch
-from learning import FILES, files, log, stops, train, validated_as, weights
 from torch import Tensor
 
 from mpnp.errors import UserError
 from mpnp.tasks.base import Task
-from mpnp.training import Fitted, Learner
+from mpnp.training.fit import Fitted
+from mpnp.training.learner import Learner
+
+from .learning import FILES, files, log, stops, train, validated_as, weights
 
 
 def test_an_interrupted_run_goes_on_with_its_running_mean(

@@ -11,12 +11,13 @@ from scipy import stats
 from torch import Tensor
 from tqdm import tqdm
 
+from ..defaults import DRAWS, SAMPLES
 from ..episode import Episode
 from ..errors import UserError
-from ..evaluation import BATCH_NODES
+from ..evaluation.evaluate import BATCH_NODES
+from ..evaluation.scores import shape_miou
 from ..graphs import UNLABELLED, GraphSet
 from ..prediction import Prediction, Predictor
-from ..scores import shape_miou
 from ..tasks.base import Split, Task
 from .strategies import Strategy, ask, best, find_strategy
 
@@ -114,8 +115,8 @@ def replay(
     per_step: int = 1,
     start: int = 1,
     graphs: int | None = None,
-    draws: int = 3,
-    samples: int = 16,
+    draws: int = DRAWS,
+    samples: int = SAMPLES,
     seed: int = 0,
     split: Split = "test",
     progress: bool = False,

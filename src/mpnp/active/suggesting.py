@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..defaults import SAMPLES
 from ..episode import Episode
 from ..errors import UserError
 from ..graphs import UNLABELLED
@@ -45,7 +46,7 @@ class Suggestion:
 
 
 def suggest(
-    model: str, graph_path: Path, *, count: int = 5, strategy: str = "spread", samples: int = 16, seed: int = 0
+    model: str, graph_path: Path, *, count: int = 5, strategy: str = "spread", samples: int = SAMPLES, seed: int = 0
 ) -> list[Suggestion]:
     """The ``count`` unlabelled nodes of each graph in a file that ``strategy`` would have labelled next, the best first.
 

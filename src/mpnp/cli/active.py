@@ -9,6 +9,7 @@ from typing import Literal
 
 from jsonargparse import ArgumentParser, Namespace
 
+from ..defaults import DRAWS, SAMPLES
 from ..files import without_nan
 from .common import at_least, predictor_and_task, set_threads
 
@@ -31,9 +32,9 @@ def arguments(parser: ArgumentParser) -> None:
         help="spread, typical, entropy, epistemic, margin, deviation; random always runs",
     )
     parser.add_argument("--graphs", type=int, default=None, help="so many of the test graphs (default: all)")
-    parser.add_argument("--draws", type=int, default=3, help="repeats with other starts")
+    parser.add_argument("--draws", type=int, default=DRAWS, help="repeats with other starts")
     parser.add_argument("--split", type=Literal["test", "val"], default="test", help="val: what choices are made by")
-    parser.add_argument("--samples", type=int, default=16, help="latent samples")
+    parser.add_argument("--samples", type=int, default=SAMPLES, help="latent samples")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=None)
     parser.add_argument("--out", type=str, default="active", help="folder for curves.png, asked.png and active.json")
@@ -44,8 +45,8 @@ def run(options: Namespace) -> None:
     from .. import plots
     from ..active import find_strategy, replay
     from ..active.replay import first_episode
+    from ..evaluation.provenance import provenance
     from ..files import replacing, write_json
-    from ..provenance import provenance
 
     at_least(options, steps=1, per_step=1, start=0, graphs=1, draws=1, samples=1, threads=1, seed=0)
     for name in options.strategies:

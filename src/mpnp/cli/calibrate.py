@@ -28,11 +28,11 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> None:
-    from ..calibrating import answers_by_rate, calibrate, compare
-    from ..calibration import FILE, check_coverage, uncalibrated
+    from ..evaluation.calibrate import answers_by_rate, calibrate, compare
+    from ..evaluation.provenance import provenance
     from ..models import PREDICTORS
+    from ..models.calibration import FILE, check_coverage, uncalibrated
     from ..plots import check_ending, reliability_figure, save
-    from ..provenance import provenance
 
     at_least(options, draws=1, samples=1, threads=1, seed=0)
     check_coverage(options.coverage)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from jsonargparse import ArgumentParser, Namespace
 
+from ..defaults import DRAWS, SAMPLES
 from ..errors import UserError
 
 if TYPE_CHECKING:
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 
 def add_scoring(parser: ArgumentParser) -> None:
     """The options of every command that scores a predictor on test graphs and prints a table."""
-    parser.add_argument("--draws", type=int, default=3, help="context draws per rate")
-    parser.add_argument("--samples", type=int, default=16, help="latent samples")
+    parser.add_argument("--draws", type=int, default=DRAWS, help="context draws per rate")
+    parser.add_argument("--samples", type=int, default=SAMPLES, help="latent samples")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=None)
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")

@@ -17,8 +17,8 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> None:
-    from ..demo import run as run_demo
-    from ..training import quiet
+    from ..reproduce.demo import run as run_demo
+    from ..training.fit import quiet
 
     quiet()
     at_least(options, epochs=1)

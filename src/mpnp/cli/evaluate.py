@@ -30,8 +30,8 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> None:
-    from ..evaluation import evaluate, parse_rate
-    from ..provenance import provenance
+    from ..evaluation.evaluate import evaluate, parse_rate
+    from ..evaluation.provenance import provenance
 
     at_least(options, draws=1, samples=1, threads=1, seed=0)
     for rate in options.rates or []:

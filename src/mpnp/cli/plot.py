@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from jsonargparse import ArgumentParser, Namespace
 
+from ..defaults import SAMPLES
 from ..errors import UserError
 from .common import at_least
 
@@ -41,12 +42,12 @@ def arguments(parser: ArgumentParser) -> None:
         help="auto: everything; uncertainty: beside the truth, as in the paper; gallery: the same for several graphs",
     )
     parser.add_argument("--out", type=str, default="plot.png", help=".png, .svg or .pdf; .html can be turned and asked")
-    parser.add_argument("--samples", type=int, default=16, help="latent samples")
+    parser.add_argument("--samples", type=int, default=SAMPLES, help="latent samples")
     parser.add_argument("--seed", type=int, default=0, help="of the labels that are shown")
 
 
 def run(options: Namespace) -> None:
-    from ..evaluation import parse_rate
+    from ..evaluation.evaluate import parse_rate
     from ..plots import check_ending, compare, save_rows
     from ..plots.comparing import ENDINGS
     from ..tasks import get_task

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from jsonargparse import ArgumentParser, Namespace
 
+from ..defaults import SAMPLES
 from .common import at_least
 
 HELP = "which nodes of your graphs to label next, and why"
@@ -21,7 +22,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--strategy", type=str, default="spread", help="spread, typical, entropy, epistemic, margin, deviation, random"
     )
-    parser.add_argument("--samples", type=int, default=16, help="latent samples")
+    parser.add_argument("--samples", type=int, default=SAMPLES, help="latent samples")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
 

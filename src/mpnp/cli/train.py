@@ -42,7 +42,7 @@ def run(options: Namespace) -> None:
     from lightning.pytorch.utilities import rank_zero_only
 
     from ..tasks import get_task
-    from ..training import fit, quiet
+    from ..training.fit import fit, quiet
 
     quiet()
     at_least(options, epochs=1, threads=1, seed=0, devices=1, nodes=1)

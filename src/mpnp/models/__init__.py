@@ -8,8 +8,8 @@ from pathlib import Path
 from ..errors import unknown_name
 from ..prediction import Predictor
 from . import mode
+from .configs import MODELS
 from .label_propagation import LabelPropagation
-from .presets import MODELS
 from .pretrained import from_pretrained
 
 PREDICTORS: dict[str, Callable[[], Predictor]] = {**mode.PREDICTORS, LabelPropagation.name: LabelPropagation}

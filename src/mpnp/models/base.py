@@ -13,6 +13,7 @@ from huggingface_hub import PyTorchModelHubMixin
 from torch import Tensor
 from torch.distributions import Normal
 
+from ..defaults import SAMPLES
 from ..episode import Episode
 from ..errors import UserError
 from ..nn.likelihoods import LIKELIHOODS, Likelihood
@@ -20,7 +21,7 @@ from ..nn.neighbours import Neighbours
 from ..prediction import Prediction
 
 if TYPE_CHECKING:
-    from ..calibration import Calibration
+    from .calibration import Calibration
 
 PART = 2**21  # numbers in a tensor at once while predicting: they stay in the cache, and memory stays bounded
 
@@ -146,7 +147,9 @@ class LatentModel(
     any_classes = False
 
     @torch.no_grad()
-    def predict(self, episode: Episode, *, samples: int = 16, seed: int = 0, nodes: Tensor | None = None) -> Prediction:
+    def predict(
+        self, episode: Episode, *, samples: int = SAMPLES, seed: int = 0, nodes: Tensor | None = None
+    ) -> Prediction:
         """Predict every node, or only ``nodes`` [Q].
 
         The same latent noise serves all graphs, so that a graph is predicted alike in any batch.

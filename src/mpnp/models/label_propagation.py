@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch_geometric.nn import LabelPropagation as Propagation
 
+from ..defaults import SAMPLES
 from ..episode import Episode
 from ..prediction import Prediction
 from .mode import SMOOTHING, Mode
@@ -34,7 +35,9 @@ class LabelPropagation:
         mass: Tensor = Propagation(self.steps, self.alpha)(episode.shown(), incoming, post_step=lambda flow: flow)
         return mass.clamp(min=0)
 
-    def predict(self, episode: Episode, *, samples: int = 16, seed: int = 0, nodes: Tensor | None = None) -> Prediction:
+    def predict(
+        self, episode: Episode, *, samples: int = SAMPLES, seed: int = 0, nodes: Tensor | None = None
+    ) -> Prediction:
         mass = self.spread(episode)
         total = mass.sum(-1, keepdim=True)
         fallback = Mode().predict(episode).probabilities

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ..defaults import SAMPLES
 from ..episode import Episode
 from ..errors import UserError
 from ..graphs import plain_edges
@@ -28,7 +29,9 @@ class Mode:
     name = "mode"
     sees_own_label = False
 
-    def predict(self, episode: Episode, *, samples: int = 16, seed: int = 0, nodes: Tensor | None = None) -> Prediction:
+    def predict(
+        self, episode: Episode, *, samples: int = SAMPLES, seed: int = 0, nodes: Tensor | None = None
+    ) -> Prediction:
         return Prediction.certain(_mode(episode)).at(nodes)
 
 
@@ -38,7 +41,9 @@ class StateMode:
     name = "state-mode"
     sees_own_label = False
 
-    def predict(self, episode: Episode, *, samples: int = 16, seed: int = 0, nodes: Tensor | None = None) -> Prediction:
+    def predict(
+        self, episode: Episode, *, samples: int = SAMPLES, seed: int = 0, nodes: Tensor | None = None
+    ) -> Prediction:
         return Prediction.certain(_state_mode(episode)).at(nodes)
 
 
@@ -52,7 +57,9 @@ class RuleTable:
     name = "rule-table"
     sees_own_label = False
 
-    def predict(self, episode: Episode, *, samples: int = 16, seed: int = 0, nodes: Tensor | None = None) -> Prediction:
+    def predict(
+        self, episode: Episode, *, samples: int = SAMPLES, seed: int = 0, nodes: Tensor | None = None
+    ) -> Prediction:
         _check_automaton(self.name, episode)
         return Prediction.certain(_rule_table(episode)).at(nodes)
 
@@ -72,7 +79,9 @@ class RulePosterior:
     name = "rule-posterior"
     sees_own_label = False
 
-    def predict(self, episode: Episode, *, samples: int = 16, seed: int = 0, nodes: Tensor | None = None) -> Prediction:
+    def predict(
+        self, episode: Episode, *, samples: int = SAMPLES, seed: int = 0, nodes: Tensor | None = None
+    ) -> Prediction:
         _check_automaton(self.name, episode)
         if episode.num_classes != 2:
             raise UserError(f"'{self.name}' needs two classes (dead, alive), {episode.num_classes} were given.")

@@ -13,11 +13,11 @@ from typing import Any
 
 from safetensors import SafetensorError
 
-from ..calibration import FILE, Calibration
 from ..errors import UserError
 from ..files import replacing, write_json
 from .base import LatentModel
-from .presets import KINDS
+from .calibration import FILE, Calibration
+from .configs import KINDS
 
 
 def save(model: LatentModel, folder: Path, metrics: dict[str, Any]) -> None:

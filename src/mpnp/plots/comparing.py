@@ -7,6 +7,7 @@ from pathlib import Path
 
 import torch
 
+from ..defaults import SAMPLES
 from ..episode import Episode, Sampling, sample_episode
 from ..errors import UserError, unknown_name
 from ..prediction import Predictor
@@ -38,7 +39,7 @@ def compare(
     *,
     rate: float = 0.1,
     kind: str = "auto",
-    samples: int = 16,
+    samples: int = SAMPLES,
     seed: int = 0,
     split: Split = "test",
 ) -> list[Row]:

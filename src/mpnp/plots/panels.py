@@ -11,8 +11,8 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from ..borders import near_border
 from ..episode import Episode
+from ..evaluation.borders import near_border
 from ..graphs import UNLABELLED
 from ..prediction import Prediction
 from .style import Array, Flags, Ints, class_colour

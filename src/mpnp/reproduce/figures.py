@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .. import plots
 from ..active import replay
-from ..evaluation import episodes
+from ..evaluation.evaluate import episodes
 from ..models import from_pretrained
 from ..tasks import get_task
 from ..tasks.shapenet import CATEGORIES

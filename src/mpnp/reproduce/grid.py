@@ -18,15 +18,15 @@ import torch
 from filelock import FileLock, Timeout
 from tqdm import tqdm
 
-from ..calibration import uncalibrated
 from ..errors import UserError
-from ..evaluation import evaluate
+from ..evaluation.evaluate import evaluate
+from ..evaluation.provenance import provenance
 from ..files import replacing, write_json
 from ..models import PREDICTORS
+from ..models.calibration import uncalibrated
 from ..prediction import Predictor
-from ..provenance import provenance
 from ..tasks import get_task
-from ..training import fit, quiet
+from ..training.fit import fit, quiet
 from . import records
 from .plan import Job
 

@@ -7,13 +7,15 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from .. import __version__
+from ..defaults import DRAWS
 from ..errors import UserError, unknown_name
-from ..models import PREDICTORS, presets
-from ..options import with_options
+from ..models import PREDICTORS, configs
 from ..tasks import get_task
 from ..tasks.cellular_automata import FAMILIES
 from ..tasks.shapenet import CATEGORIES
 from ..tasks.tud import DATASETS
+from ..training import recipes
+from ..training.options import with_options
 
 Budget = Literal["quick", "default", "paper"]
 # Their test sets are so large that one draw of the contexts says as much as three.
@@ -91,7 +93,7 @@ class Job:
     seed: int = 0
     recipe: str = "default"
     changes: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    draws: int = 3
+    draws: int = DRAWS
     graphs: int | None = None
 
     @property
@@ -118,8 +120,8 @@ class Job:
         }
         if self.trains:
             plan, configuration = with_options(
-                presets.recipe(self.recipe, self.model, self.task),
-                presets.config(self.model, task, self.recipe),
+                recipes.recipe(self.recipe, self.model, self.task),
+                configs.config(self.model, task, self.recipe),
                 dict(self.changes),
             )
             whole |= {"recipe": asdict(plan), "model": asdict(configuration)}
@@ -161,7 +163,7 @@ def jobs(
 def _job(task: str, row: str, seed: int, budget: Budget) -> Job:
     variant = VARIANTS.get(row, Variant(row, {}))
     recipe, changes = variant.recipe, dict(variant.changes)
-    if budget == "paper" and (variant.model in presets.PAPER_FAMILY or variant.model in presets.PAPER_NETWORKS):
+    if budget == "paper" and (variant.model in configs.PAPER_FAMILY or variant.model in configs.PAPER_NETWORKS):
         recipe = "paper"
     if budget == "quick":
         changes["most_steps"] = 100

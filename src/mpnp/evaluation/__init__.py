@@ -1,0 +1,1 @@
+"""Measuring: how good and how honest a predictor is."""

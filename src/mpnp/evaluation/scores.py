@@ -1,0 +1,152 @@
+"""What is counted of predictions: likelihood and calibration for every task, and what some fields measure besides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+import torch
+from torch import Tensor
+from torchmetrics.classification import MulticlassCalibrationError
+from torchmetrics.functional.classification import binary_f1_score, binary_matthews_corrcoef
+
+from ..episode import Episode
+from ..prediction import Prediction
+from ..tasks.base import Task
+
+
+class Score:
+    """Accuracy, negative log-likelihood, Brier score and expected calibration error (15 bins), gathered batch by batch."""
+
+    def __init__(self, classes: int) -> None:
+        self.ece = MulticlassCalibrationError(max(classes, 2), n_bins=15)
+        self.reset()
+
+    def reset(self) -> None:
+        self.nodes, self.correct, self.nll, self.brier = 0, 0.0, 0.0, 0.0
+        self.ece.reset()
+
+    def add(self, prediction: Prediction, y: Tensor) -> None:
+        """Count the predictions for nodes with the true labels ``y`` [Q]."""
+        if y.numel() == 0:
+            return
+        p = prediction.probabilities
+        true = p.gather(1, y.unsqueeze(1)).squeeze(1)
+        self.nodes += y.numel()
+        self.correct += float((prediction.label == y).sum())
+        self.nll -= float(true.clamp(min=1e-12).log().sum())
+        self.brier += float((p.square().sum(1) - 2 * true + 1).sum())
+        self.ece.update(p, y)
+
+    def compute(self) -> dict[str, float]:
+        if self.nodes == 0:
+            return dict.fromkeys(("accuracy", "nll", "brier", "ece"), float("nan"))
+        return {
+            "accuracy": self.correct / self.nodes,
+            "nll": self.nll / self.nodes,
+            "brier": self.brier / self.nodes,
+            "ece": float(self.ece.compute()),
+        }
+
+
+class TargetAccuracy:
+    """Accuracy alone, over groups of nodes of which a part may stand for the whole."""
+
+    def __init__(self) -> None:
+        self.nodes, self.correct = 0, 0.0
+
+    def add(self, right: Tensor, standing_for: int | None = None) -> None:
+        """Count nodes predicted ``right`` or not [Q] bool, which stand for so many (default: for themselves)."""
+        if right.numel():
+            nodes = right.numel() if standing_for is None else standing_for
+            self.nodes += nodes
+            self.correct += nodes * float(right.double().mean())
+
+    def compute(self) -> float:
+        return self.correct / self.nodes if self.nodes else float("nan")
+
+
+class SpecialScore(Protocol):
+    """A metric of some tasks, from the predictions for the hidden nodes [Q] of one episode after the other."""
+
+    def add(self, episode: Episode, hidden: Tensor, prediction: Prediction) -> None: ...
+
+    def compute(self) -> dict[str, float]: ...
+
+
+class BinaryScore:
+    """F1 of class 1 and Matthews correlation, over all hidden nodes.
+
+    Where one class is rare, neither is at its best where accuracy is: ``f1`` and ``mcc`` count a node to class 1 from the
+    ``threshold`` on, ``f1_argmax`` and ``mcc_argmax`` where it is the likelier class.
+    """
+
+    def __init__(self, threshold: float = 0.5) -> None:
+        self.threshold = threshold
+        self.probability: list[Tensor] = []
+        self.true: list[Tensor] = []
+
+    def add(self, episode: Episode, hidden: Tensor, prediction: Prediction) -> None:
+        self.probability.append(prediction.probabilities[:, 1])
+        self.true.append(episode.y[hidden])
+
+    def best_threshold(self) -> float:
+        """The threshold of 0.05, 0.1, … 0.95 with the largest Matthews correlation; the lowest of equal ones."""
+        steps = [step / 20 for step in range(1, 20)]
+        return max(steps, key=lambda threshold: self._at(threshold)[1]) if self.true else 0.5
+
+    def compute(self) -> dict[str, float]:
+        f1, mcc = self._at(self.threshold)
+        f1_argmax, mcc_argmax = self._at(0.5)
+        return {"f1": f1, "mcc": mcc, "f1_argmax": f1_argmax, "mcc_argmax": mcc_argmax, "threshold": self.threshold}
+
+    def _at(self, threshold: float) -> tuple[float, float]:
+        if not self.true:
+            return float("nan"), float("nan")
+        label, true = (torch.cat(self.probability) > threshold).long(), torch.cat(self.true)
+        return float(binary_f1_score(label, true)), float(binary_matthews_corrcoef(label, true))
+
+
+class ShapeScore:
+    """Mean intersection over union per shape: ``miou`` over the hidden points, ``miou_paper`` over all points, the given
+    labels counting as given."""
+
+    def __init__(self) -> None:
+        self.hidden: list[Tensor] = []
+        self.all: list[Tensor] = []
+
+    def add(self, episode: Episode, hidden: Tensor, prediction: Prediction) -> None:
+        everything, label = episode.y.clone(), prediction.label
+        everything[hidden] = label
+        self.hidden.append(shape_miou(episode.y[hidden], label, episode.batch[hidden], episode.num_classes))
+        self.all.append(shape_miou(episode.y, everything, episode.batch, episode.num_classes))
+
+    def compute(self) -> dict[str, float]:
+        return {"miou": _mean(self.hidden), "miou_paper": _mean(self.all)}
+
+
+def shape_miou(true: Tensor, predicted: Tensor, batch: Tensor, parts: int) -> Tensor:
+    """Mean intersection over union of every shape over the ``parts`` parts of its category, [B].
+
+    A part that is neither in the shape nor predicted counts 1. ``true``, ``predicted`` in 0 … parts - 1 and ``batch``, which
+    shape a point belongs to, are [N].
+    """
+    shapes = int(batch.max()) + 1 if batch.numel() else 0
+
+    def count(labels: Tensor, where: Tensor) -> Tensor:
+        return torch.bincount(where * parts + labels, minlength=shapes * parts).view(shapes, parts)
+
+    right = true == predicted
+    common = count(true[right], batch[right])
+    union = count(true, batch) + count(predicted, batch) - common
+    return torch.where(union > 0, common / union.clamp(min=1), 1.0).mean(1)
+
+
+def special_scores(task: Task, threshold: float = 0.5) -> list[SpecialScore]:
+    """Fresh counters of the metrics a task has besides the common ones."""
+    kinds: dict[str, Callable[[], SpecialScore]] = {"binary": lambda: BinaryScore(threshold), "shapes": ShapeScore}
+    return [kinds[name]() for name in task.metrics]
+
+
+def _mean(parts: list[Tensor]) -> float:
+    return float(torch.cat(parts).mean()) if parts else float("nan")

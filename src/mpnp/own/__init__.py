@@ -1,0 +1,1 @@
+"""A user's own graphs: predictions for them."""

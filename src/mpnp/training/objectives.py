@@ -1,0 +1,116 @@
+"""What training minimises: plain functions of a model and an episode.
+
+Notation: C the context, T the targets (which contain it), q(z | ·) the encoder, p(y | z) the decoder; sums over targets are
+taken per graph, and the loss is divided by the number of scored nodes, so that its size does not depend on the batch.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.distributions import Normal, kl_divergence
+
+from ..episode import Episode
+from ..models.base import LatentModel, Reading
+
+
+class Objective(NamedTuple):
+    """``loss`` to minimise, with its parts per scored node: ``log_likelihood`` and ``kl`` (0 where there is none)."""
+
+    loss: Tensor
+    log_likelihood: Tensor
+    kl: Tensor
+
+
+def elbo(model: LatentModel, episode: Episode, samples: int = 1) -> Objective:
+    """The paper's bound: E_q(z|T)[Σ_T log p(y | z)] − KL(q(z | T) ‖ q(z | C))."""
+    reading = model.read(episode)
+    context, target = _encode_both(model, reading)
+    z = _draw(target, samples, episode)
+    log_p, scored = _log_likelihood(model, reading, z)
+    divergence = _sum_per_graph(kl_divergence(target, context))
+    expected, divergence = log_p.mean(1).sum() / scored, divergence.sum() / scored
+    return Objective(divergence - expected, expected.detach(), divergence.detach())
+
+
+def multi_sample(model: LatentModel, episode: Episode, samples: int = 8) -> Objective:
+    """Maximum likelihood with the latent integrated out by sampling: log 1/K Σ_k p(y_T | z_k), z_k ~ q(z | C)."""
+    reading = model.read(episode)
+    context = model.latent(reading, episode.shown().unsqueeze(1))
+    log_p, scored = _log_likelihood(model, reading, _draw(context, samples, episode))
+    value = (log_p.logsumexp(1) - math.log(log_p.size(1))).sum() / scored
+    return Objective(-value, value.detach(), torch.zeros(()))
+
+
+def importance_weighted(model: LatentModel, episode: Episode, samples: int = 8) -> Objective:
+    """The tighter bound log 1/K Σ_k p(y_T | z_k) q(z_k | C) / q(z_k | T), z_k ~ q(z | T)."""
+    reading = model.read(episode)
+    context, target = _encode_both(model, reading)
+    z = _draw(target, samples, episode)
+    log_p, scored = _log_likelihood(model, reading, z)
+    log_ratio = _sum_per_graph(_log_prob(context, z) - _log_prob(target, z), keep=2)
+    weighted = log_p + log_ratio if log_ratio.size(1) == log_p.size(1) else log_p
+    value = (weighted.logsumexp(1) - math.log(weighted.size(1))).sum() / scored
+    return Objective(-value, log_p.mean(1).sum().detach() / scored, -log_ratio.mean(1).sum().detach() / scored)
+
+
+OBJECTIVES: dict[str, Callable[[LatentModel, Episode, int], Objective]] = {
+    "elbo": elbo,
+    "multi-sample": multi_sample,
+    "importance-weighted": importance_weighted,
+}
+
+
+@torch.no_grad()
+def latent_health(model: LatentModel, episode: Episode) -> dict[str, float]:
+    """How alive the latent is: KL(q(z|T) ‖ q(z|C)) per graph, mean σ of q(z|C), and the spread of its mean over graphs.
+
+    A collapsed latent shows as a KL of 0 and a spread of 0.
+    """
+    context, target = _encode_both(model, model.read(episode))
+    if context.loc.size(-1) == 0:
+        return {"kl": 0.0, "z_scale": 0.0, "z_spread": 0.0}
+    return {
+        "kl": _sum_per_graph(kl_divergence(target, context)).mean().item(),
+        "z_scale": context.scale.mean().item(),
+        "z_spread": context.loc.flatten(1).std(0, unbiased=False).mean().item(),
+    }
+
+
+def _encode_both(model: LatentModel, reading: Reading) -> tuple[Normal, Normal]:
+    """q(z | C) and q(z | T), from one pass through the encoder; each over [B, 1, …]."""
+    episode = reading.episode
+    both = model.latent(reading, torch.stack([episode.shown(), episode.shown(episode.target)], 1))
+    context, target = (Normal(both.loc[:, i : i + 1], both.scale[:, i : i + 1], validate_args=False) for i in (0, 1))
+    return context, target
+
+
+def _draw(q: Normal, samples: int, episode: Episode) -> Tensor:
+    """Reparametrised samples, [B, K, …] from a Normal over [B, 1, …].
+
+    A part of a larger batch takes its part of that batch's noise: processes that share a batch draw what one would.
+    """
+    first, graphs = episode.place or (0, episode.num_graphs)
+    noise = torch.randn(graphs, samples, *q.loc.shape[2:], device=q.loc.device)
+    return q.loc + q.scale * noise[first : first + episode.num_graphs]
+
+
+def _log_prob(q: Normal, z: Tensor) -> Tensor:
+    return q.log_prob(z) if z.size(-1) else torch.zeros_like(z)
+
+
+def _sum_per_graph(values: Tensor, keep: int = 1) -> Tensor:
+    return values.flatten(keep).sum(-1)
+
+
+def _log_likelihood(model: LatentModel, reading: Reading, z: Tensor) -> tuple[Tensor, int]:
+    """Σ log p(y | z) over the scored nodes of each graph, [B, K], and the number of these nodes."""
+    episode = reading.episode
+    query = model.scored(episode)
+    log_p = model.likelihood.log_prob(model.decode(reading, z, query), episode.y[query])
+    total = log_p.new_zeros(episode.num_graphs, log_p.size(1)).index_add(0, episode.batch[query], log_p)
+    return total, max(query.numel(), 1)

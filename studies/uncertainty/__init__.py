@@ -1,0 +1,1 @@
+"""Where models are unsure, and what that is worth."""

@@ -1,0 +1,130 @@
+"""Which node to label next: what each strategy is worth against asking at random."""
+
+from typing import NamedTuple
+
+import mpnp
+from mpnp import plots
+from mpnp.active import replay
+from mpnp.active.replay import first_episode
+from mpnp.evaluation.provenance import provenance
+
+from .kept import HERE, folder, kept, predictor, table
+
+
+class Case(NamedTuple):
+    """``start`` labels per graph, then ``steps`` times ``per_step`` more; ``graphs`` of the test graphs, drawn (all: None)."""
+
+    task: str
+    model: str
+    start: int
+    steps: int
+    per_step: int = 1
+    graphs: int | None = None
+    draws: int = 3
+
+
+STRATEGIES = ("entropy", "epistemic", "margin", "deviation", "spread", "typical")
+CASES = (
+    Case("shapenet/table", "ampnp", 1, 20, graphs=40, draws=2),
+    Case("shapenet/mug", "ampnp", 1, 20, draws=2),
+    Case("shapenet/mug", "mpnp", 1, 20, draws=1),
+    Case("cora/few-shot-3", "ampnp", 3, 20, graphs=60),
+    Case("cora/transductive-3", "ampnp", 3, 20, graphs=20, draws=1),
+    Case("ca/life-like", "ampnp", 5, 20, per_step=5, graphs=60, draws=2),
+    Case("ca/small-world", "ampnp", 1, 20, graphs=60),
+    Case("tud/enzymes", "ampnp", 1, 10),
+    Case("ppisp", "ampnp", 3, 20, draws=2),
+)
+# The pictures that the page shows; the others lie beside them.
+SHOWN = (
+    "shapenet-mug-ampnp",
+    "shapenet-mug-ampnp-asked",
+    "shapenet-table-ampnp",
+    "cora-few-shot-3-ampnp",
+    "ca-life-like-ampnp",
+)
+TEXT = """## Which node to label next
+
+The labelling loop on test graphs: labels are asked for one after the other, by each strategy from the same start, and after each
+answer all nodes are predicted again. Figures count all nodes, given labels as given, so that every strategy is judged on
+the same ones. Area: mean of the learning curve, in % (mIoU for shapes, else accuracy). Gain: what a strategy adds to the area of
+`random`, paired over graphs, in points with the 95 % interval over graphs; **bold** where it is above 0, *italic* where it is
+below. `deviation` is the paper's strategy; `spread` asks for unsure nodes apart from one another on the graph, `typical` for those that
+look like many other unsure ones. Last column: how many labels the fastest of them needs for what `random` has in the end, and how
+many `random` itself needs for that.
+The same by hand: `mpnp active shapenet/mug results/runs/shapenet-mug-ampnp-seed0 --steps 20`.
+
+{table}
+
+{pictures}
+
+{seen}
+"""
+SEEN = """On every task there is a strategy better than chance, but it is not the same one everywhere.
+
+- `spread` is better than random on all tasks but Life-like boards, and the only one that clearly is so on few-shot Cora.
+- Judging each node for itself (`entropy`, `epistemic`, `margin`, `deviation`) pays on mugs, enzymes, interfaces and small worlds; on tables only `margin`
+  does. On few-shot Cora and on Life-like boards it is mostly worse than random: it asks for odd nodes, whose labels tell nothing of others.
+- `typical` is the best on automata, where the rule depends on what a cell and its neighbours look like and not on where they are. On Cora it is
+  below random: every paper is far from every other, and those closest together, for which it asks, are the ones with little text and few citations.
+- What `mpnp` gains on mugs is little more than the labels it was given, counted as given: its predictions hardly use them."""
+
+
+def section() -> str:
+    found = {_name(case): measured for case in CASES if (measured := kept(f"active/{_name(case)}", [case[:2]], lambda c=case: _measured(c)))}  # fmt: skip
+    if not found:
+        return ""
+    head = [
+        "task",
+        "model",
+        "graphs × draws",
+        "labels",
+        "`random`",
+        *(f"`{name}`" for name in STRATEGIES),
+        "labels saved",
+    ]
+    pictures = "\n".join(
+        f"![{name}](active/{name}.png)" for name in SHOWN if (HERE / "active" / f"{name}.png").exists()
+    )
+    return TEXT.format(table=table(head, [_row(one) for one in found.values()]), pictures=pictures, seen=SEEN)
+
+
+def _name(case: Case) -> str:
+    return f"{case.task.replace('/', '-')}-{case.model}"
+
+
+def _measured(case: Case) -> dict | None:
+    model = predictor(case.task, case.model)
+    if model is None:
+        return None
+    task = mpnp.get_task(case.task)
+    how = {"per_step": case.per_step, "start": case.start, "graphs": case.graphs, "draws": case.draws}
+    played = replay(model, task, STRATEGIES, case.steps, **how, progress=True)
+    (HERE / "active").mkdir(exist_ok=True)
+    picture = plots.save(plots.curves_figure(played), HERE / "active" / f"{_name(case)}.png")
+    plots.shrink(picture, picture)
+    if f"{_name(case)}-asked" in SHOWN:
+        asked = {name: nodes[0] for name, nodes in played.asked.items()}
+        drawn = plots.asked_figure(first_episode(played, task), asked, started=played.started[0])
+        picture = plots.save(drawn, HERE / "active" / f"{_name(case)}-asked.png")
+        plots.shrink(picture, picture)
+    return played.summary() | {"per_step": case.per_step, "draws": case.draws, "seed": 0, "samples": 16, "data": task.source, "made": provenance(folder(case.task, case.model))}  # fmt: skip
+
+
+def _row(found: dict) -> list[str]:
+    strategies, labels = found["strategies"], found["labels"]
+    row = [
+        found["task"],
+        f"`{found['model']}`",
+        f"{found['graphs']} × {found['draws']}",
+        f"{labels[0]} to {labels[-1]}",
+    ]
+    match, fastest = min((strategies[name]["labels_to_match"] or labels[-1] + 1, name) for name in STRATEGIES)
+    chance = strategies["random"]["labels_to_match"]
+    saved = f"{match} instead of {chance} (`{fastest}`)" if match < chance else "none"
+    return [*row, f"{100 * strategies['random']['area']:.1f}", *(_gain(strategies[name]) for name in STRATEGIES), saved]
+
+
+def _gain(of: dict) -> str:
+    mark = "**" if of["gain_low"] > 0 else "*" if of["gain_high"] < 0 else ""
+    return f"{mark}{100 * of['gain']:+.2f}{mark} ({100 * of['gain_low']:+.2f}, {100 * of['gain_high']:+.2f})"

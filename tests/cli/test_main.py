@@ -1,0 +1,188 @@
+"""The command line: what it prints, where, and with which status."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from mpnp import tasks
+from mpnp.cli import main
+from mpnp.tasks.cellular_automata import CellularAutomaton
+from mpnp.training.learner import Learner
+
+from .commands import Place, Run, strict
+
+METRICS = {"accuracy", "accuracy_paper", "nll", "brier", "ece"}
+
+
+def test_the_console_script() -> None:
+    script = Path(sys.executable).with_name("mpnp")
+    whole = subprocess.run([script, "--help"], capture_output=True, text=True, timeout=120)
+    assert whole.returncode == 0 and not whole.stderr
+    assert all(name in whole.stdout for name in ("demo", "tasks", "data", "train", "evaluate", "predict"))
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1"}
+    wrong = subprocess.run([script, "predict", "/no/model", "x"], capture_output=True, text=True, env=environment)
+    assert wrong.returncode == 2 and not wrong.stdout
+    assert wrong.stderr.startswith("mpnp: There is no trained model at '/no/model'")
+
+
+def test_help_of_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("demo", "tasks", "data", "train", "evaluate", "predict"):
+        with pytest.raises(SystemExit) as end:
+            main([name, "--help"])
+        assert end.value.code == 0
+        assert "--config" in capsys.readouterr().out
+
+
+def test_tasks(prints: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    few = {f"ca/{family}": partial(CellularAutomaton, family, graphs_total=20) for family in ("small-world", "voronoi")}
+    monkeypatch.setattr(tasks, "TASKS", few)
+    rows = strict(prints("tasks", "--json"))["tasks"]
+    assert [row["task"] for row in rows] == ["ca/small-world", "ca/voronoi"]
+    for row in rows:
+        assert (row["graphs"], row["features"], row["classes"], row["present"]) == (20, 2, 2, True)
+        assert 100 <= row["nodes"] <= 200
+    table = prints("tasks").splitlines()
+    assert len(table) == 3 and table[0].split() == ["task", "graphs", "nodes", "features", "classes", "data"]
+
+
+def test_tasks_with_missing_data_are_listed_with_how_to_get_it(prints: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks, "TASKS", {"ca/small-world": partial(CellularAutomaton, "small-world")})
+    monkeypatch.setattr(CellularAutomaton, "missing", lambda self: "Buy a ticket.")
+    (row,) = strict(prints("tasks", "--json"))["tasks"]
+    assert (row["present"], row["graphs"], row["nodes"], row["data"]) == (False, None, None, "Buy a ticket.")
+    assert prints("tasks").endswith("Buy a ticket.\n")
+
+
+@pytest.mark.parametrize("kind", ["csv", "pt"])
+def test_train_evaluate_predict(place: Place, prints: Run, kind: str) -> None:
+    graphs, model, table = getattr(place, kind), place.new, place.folder / "out.csv"
+    said = prints("train", graphs, "--out", model, "--epochs", 1, "--model", "mpnp-c", "--set", "learning_rate=1e-3")
+    assert f"The model is in {model}." in said
+    result = strict(prints("evaluate", model, "--json", "--rates", "0.10", "1", "--draws", 1, "--samples", 2))
+    assert (result["task"], result["model"]) == (f"own:{graphs}", "mpnp-c")
+    assert list(result["rates"]) == ["0.10", "1"]
+    for row in result["rates"].values():
+        assert set(row) == METRICS | {f"{name}_std" for name in METRICS}
+    assert result["made"]["training"]["epochs"] == 1
+    assert f"see {table}." in prints("predict", model, graphs, "--out", table)
+    lines = table.read_text().splitlines()
+    names = "p_no,p_yes" if kind == "csv" else "p_0,p_1"
+    assert lines[0] == f"graph,node,given,label,{names},total,aleatoric,epistemic"
+    assert len(lines) == (42 if kind == "csv" else 41)
+
+
+def test_evaluate_prints_a_table(made: Place, prints: Run) -> None:
+    lines = prints("evaluate", "mode", "--task", made.pt, "--draws", 1).splitlines()
+    assert lines[0].startswith(f"mode on own:{made.pt}")
+    assert [line.split()[0] for line in lines[2:]] == ["0.05", "0.1", "0.3"]
+
+
+def test_scores_of_no_node_at_all_are_null(made: Place, prints: Run) -> None:
+    """At 99 % of eight labelled test nodes nothing is left to predict."""
+    result = strict(prints("evaluate", "mode", "--task", made.pt, "--rates", "0.99", "--draws", 1, "--json"))
+    assert result["rates"]["0.99"]["accuracy"] is None
+    assert result["rates"]["0.99"]["accuracy_paper"] is not None
+
+
+def test_a_model_folder_is_only_read(made: Place, prints: Run, tmp_path: Path) -> None:
+    def state() -> dict[Path, tuple[int, int]]:
+        return {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in made.model.rglob("*")}
+
+    before = state()
+    for path in (*made.model.iterdir(), made.model):
+        path.chmod(0o555)
+    try:
+        prints("predict", made.model, made.csv, "--out", tmp_path / "out.csv")
+        prints("evaluate", made.model, "--rates", "0.3", "--draws", 1)
+    finally:
+        for path in (made.model, *made.model.iterdir()):
+            path.chmod(0o755)
+    assert state() == before
+
+
+def test_options_from_a_file(place: Place, prints: Run) -> None:
+    config = place.folder / "options.yaml"
+    config.write_text(f"task: {place.pt}\nepochs: 1\nseed: 5\nmodel: np\nset: [z_width=8, r_width=16]\n")
+
+    def run(out: str, *arguments: object) -> Any:
+        prints("train", *arguments, "--out", place.folder / out)
+        return json.loads((place.folder / out / "metrics.json").read_text())
+
+    plain = run("a", "--config", config)
+    assert (plain["recipe"]["epochs"], plain["seed"], plain["model"]["name"]) == (1, 5, "np")
+    assert (plain["model"]["z_width"], plain["model"]["r_width"]) == (8, 16)
+    # What is given by hand wins, wherever it stands.
+    for out, arguments in {
+        "b": ("--seed", 6, "--config", config, "--set", "z_width=9"),
+        "c": (place.csv, f"--config={config}", "--seed=6", "--set", "epochs=1", "--set", "z_width=9"),
+    }.items():
+        got = run(out, *arguments)
+        assert (got["seed"], got["model"]["z_width"], got["model"]["r_width"]) == (6, 9, 16)
+        assert got["task"] == f"own:{place.csv if out == 'c' else place.pt}"
+
+
+def test_rates_from_a_file(made: Place, prints: Run, tmp_path: Path) -> None:
+    (tmp_path / "rates.yaml").write_text("rates: [0.1, 1.0]\ndraws: 1\njson: true\n")
+    result = strict(prints("evaluate", "mode", "--task", made.pt, "--config", tmp_path / "rates.yaml"))
+    assert list(result["rates"]) == ["0.1", "1.0"]
+
+
+def test_an_interrupted_training_says_how_to_go_on(
+    place: Place, prints: Run, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step = Learner.training_step
+
+    def stopping(self: Learner, episode: Any, number: int) -> torch.Tensor:
+        if self.current_epoch == 1:
+            raise KeyboardInterrupt
+        return step(self, episode, number)
+
+    command = ["train", str(place.pt), "--out", str(place.new), "--epochs", "2", "--set", "width=16"]
+    monkeypatch.setattr(Learner, "training_step", stopping)
+    with pytest.raises(SystemExit) as end:
+        main(command)
+    assert end.value.code == 130
+    assert "Interrupted after 1 epochs; continue with the same command and --resume." in capsys.readouterr().err
+    monkeypatch.undo()
+    assert "2 epochs" in prints(*command, "--resume")
+
+
+def test_two_processes_tell_the_result_once(place: Place, capfd: pytest.CaptureFixture[str]) -> None:
+    main(["train", str(place.csv), "--out", str(place.new), "--epochs", "2", "--set", "width=16", "--devices", "2"])
+    out, err = capfd.readouterr()
+    assert len(out.splitlines()) == 1 and "2 epochs" in out and "Traceback" not in err
+    one, two = (json.loads((folder / "metrics.json").read_text()) for folder in (place.model, place.new))
+    assert (one["devices"], two["devices"], two["finished"]) == (1, 2, True)
+    assert two["val_nll"] == pytest.approx(one["val_nll"], rel=1e-3)
+
+
+def test_data_without_a_source_tells_what_to_get(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["data", "prepare", "ppisp"])
+    assert end.value.code == 2
+    said = capsys.readouterr().err
+    assert said.startswith("mpnp: --from is missing.\n")
+    assert "GraphPPIS/Feature" in said
+
+
+def test_data_is_prepared_from_a_folder(prints: Run, tmp_path: Path) -> None:
+    upstream = tmp_path / "upstream"
+    splits = upstream / "train_test_split"
+    splits.mkdir(parents=True)
+    (upstream / "02773838").mkdir()
+    for split in ("train", "val", "test"):
+        (splits / f"shuffled_{split}_file_list.json").write_text(f'["shape_data/02773838/{split}"]')
+        rows = "".join(f"0.{i} 0.{i} 0.1 0 0 1 {4 + i % 2}.0\n" for i in range(5))
+        (upstream / "02773838" / f"{split}.txt").write_text(rows)
+    said = prints("data", "prepare", "shapenet", "--from", upstream, "--out", tmp_path / "out")
+    assert said == f"1 file(s) written to {tmp_path / 'out' / 'shapenet'}.\n"
+    assert (tmp_path / "out" / "shapenet" / "02773838.npz").is_file()

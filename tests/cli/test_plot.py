@@ -1,0 +1,116 @@
+"""``mpnp plot``: what it draws, and what it refuses in one sentence."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import torch
+
+from mpnp import tasks
+from mpnp.models.configs import build, config
+from mpnp.models.pretrained import save
+from mpnp.tasks import Task, get_task
+from mpnp.tasks.cellular_automata import CellularAutomaton
+
+from .commands import Run
+
+
+class Place(NamedTuple):
+    automaton: Path
+    other: Path
+    own: Path
+    graphs: Path
+
+
+def untrained(folder: Path, name: str, task: Task) -> Path:
+    """A model as if trained; what it believes does not matter here."""
+    torch.manual_seed(0)
+    folder.mkdir()
+    save(build(config(name, task)), folder, {})
+    return folder
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    folder = tmp_path_factory.mktemp("user")
+    graphs = folder / "graphs"
+    graphs.mkdir()
+    rows = [f"n{i},{i % 5},{i % 3},{i % 7},{'yes' if i % 2 else 'no'}" for i in range(20)]
+    (graphs / "nodes.csv").write_text("\n".join(["id,a,b,c,label", *rows]) + "\n")
+    edges = [f"n{i},n{(i + 1) % 20}" for i in range(20)]
+    (graphs / "edges.csv").write_text("\n".join(["source,target", *edges]) + "\n")
+    voronoi = CellularAutomaton("voronoi", graphs_total=20)
+    return Place(
+        untrained(folder / "automaton", "ampnp", voronoi),
+        untrained(folder / "other", "np-c", CellularAutomaton("small-world", graphs_total=20)),
+        untrained(folder / "own", "ampnp", get_task(str(graphs))),
+        graphs,
+    )
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    for family in ("voronoi", "small-world"):
+        monkeypatch.setitem(tasks.TASKS, f"ca/{family}", partial(CellularAutomaton, family, graphs_total=20))
+
+
+@pytest.fixture
+def run(prints: Run) -> Run:
+    return partial(prints, "plot")
+
+
+@pytest.fixture
+def refused(refuses: Run) -> Run:
+    def refused(*arguments: object) -> str:
+        said = refuses("plot", *arguments)
+        assert not list(Path().iterdir())  # nothing was written
+        return said
+
+    return refused
+
+
+def test_models_side_by_side(made: Place, run: Run) -> None:
+    said = run(made.automaton, made.other, "label-propagation", "--task", "ca/voronoi", "--kind", "uncertainty")
+    assert said == "ampnp, np-c, label-propagation on test graph 0 of ca/voronoi: plot.png.\n"
+    assert Path("plot.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_gallery_takes_the_first_graphs_there_are(made: Place, run: Run) -> None:
+    assert "test graphs 0, 1, 2, 3 of" in run(made.automaton, "--kind", "gallery")
+    assert "gallery" not in run(made.automaton, "--graph", 3, 1, "--rate", 0.5, "--out", "some.html")
+    scene = json.loads(Path("some.html").read_text().partition("const scene = ")[2].partition(";\n")[0])
+    assert [sum(row["shown"]) for row in scene["rows"]] == [round(0.5 * len(row["shown"])) for row in scene["rows"]]
+
+
+def test_own_graphs_have_names_for_their_classes(made: Place, run: Run) -> None:
+    run(made.own, "--out", "own.html")
+    scene = json.loads(Path("own.html").read_text().partition("const scene = ")[2].partition(";\n")[0])
+    assert sorted(scene["classes"]) == ["no", "yes"]
+
+
+def test_two_models_of_one_name_are_called_by_their_folders(made: Place, run: Run, tmp_path: Path) -> None:
+    again = untrained(tmp_path / "again", "ampnp", CellularAutomaton("voronoi", graphs_total=20))
+    assert run(made.automaton, again).startswith(f"{made.automaton}, {again} on")
+
+
+def test_what_is_refused(made: Place, refused: Run) -> None:
+    assert "no graph 9: ca/voronoi has test graphs 0 to 3" in refused(made.automaton, "--graph", 9)
+    assert "'plot.gif'" in refused(made.automaton, "--out", "plot.gif")
+    assert "cannot be written as 'plot'" in refused(made.automaton, "--out", "plot")
+    assert "no trained model at './nowhere'" in refused("./nowhere")
+    assert "'own' " in refused(made.automaton, made.own, "--task", "ca/voronoi").replace(str(made.own), "own")
+    assert "trained on different tasks" in refused(made.automaton, made.other)
+    assert "--task" in refused("label-propagation")
+    assert "once" in refused(made.automaton, made.automaton)
+    assert "'2' is not a context rate" in refused(made.automaton, "--rate", 2)
+    assert "--samples 0" in refused(made.automaton, "--samples", 0)
+    assert "'gallery'" in refused(made.automaton, "--kind", "nice")
+
+
+def test_models_that_read_other_features(made: Place, refused: Run) -> None:
+    said = refused(made.automaton, made.own, "--task", "ca/voronoi")
+    assert "trained on graphs with 3 features per node, ca/voronoi has 2" in said

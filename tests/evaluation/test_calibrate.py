@@ -1,0 +1,258 @@
+"""Calibrating: reliability, the temperature, conformal sets."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+import torch
+from torch import Tensor
+
+from mpnp.errors import UserError
+from mpnp.evaluation.calibrate import (
+    Answers,
+    answers_by_rate,
+    calibrate,
+    calibration_from,
+    compare,
+    credible_sets,
+    fit_sets,
+    fit_temperature,
+    reliability,
+)
+from mpnp.evaluation.scores import Score
+from mpnp.models import configs
+from mpnp.models.base import LatentModel
+from mpnp.models.calibration import Calibration
+from mpnp.models.mode import Mode
+from mpnp.plots import honesty_figure, reliability_figure
+from mpnp.prediction import Prediction, tempered
+
+from ..rings import Rings
+
+CLASSES = 4
+
+
+def honest(nodes: int, seed: int = 0, sharpness: float = 1.5, shown: float = 0.1) -> Answers:
+    """Labels drawn from the very probabilities given, ten nodes to a graph."""
+    generator = torch.Generator().manual_seed(seed)
+    p = (sharpness * torch.randn(nodes, CLASSES, generator=generator)).softmax(-1)
+    y = p.multinomial(1, generator=generator).squeeze(1)
+    return Answers(p, y, torch.arange(nodes) // 10, torch.full((nodes,), shown))
+
+
+def by_hand(probabilities: list[list[float]], y: list[int], graph: list[int] | None = None) -> Answers:
+    p = torch.tensor(probabilities)
+    return Answers(p, torch.tensor(y), torch.tensor(graph or [0] * len(y)), torch.full((len(y),), 0.5))
+
+
+def nll(answers: Answers) -> float:
+    return -float(answers.true.log().mean())
+
+
+def covered(sets: Tensor, y: Tensor) -> float:
+    return float(sets.gather(1, y.unsqueeze(1)).double().mean())
+
+
+@pytest.fixture
+def model() -> LatentModel:
+    torch.manual_seed(0)
+    return configs.build(configs.config("ampnp", Rings()))
+
+
+# --- The temperature -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("temperature", [0.4, 1.0, 2.5])
+def test_the_temperature_undoes_a_known_one(temperature: float) -> None:
+    spoiled = [honest(20_000, seed).at(1 / temperature) for seed in (0, 1)]
+    assert fit_temperature(spoiled) == pytest.approx(temperature, rel=0.03)
+    mended = spoiled[0].at(fit_temperature(spoiled))
+    torch.testing.assert_close(mended.probabilities, honest(20_000).probabilities, rtol=0, atol=0.02)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_likelihood_never_gets_worse_and_no_label_changes(seed: int) -> None:
+    given = honest(30, seed)
+    mended = given.at(fit_temperature([given]))
+    assert nll(mended) <= nll(given)
+    assert torch.equal(mended.prediction.label, given.prediction.label)
+
+
+def test_rates_weigh_alike() -> None:
+    """Many nodes that need T = 2 count no more than few that need T = 1 / 2."""
+    many, few = honest(40_000).at(0.5), honest(2_000, 1).at(2.0)
+    both = fit_temperature([many, few])
+    assert both == pytest.approx(fit_temperature([few, many]), rel=1e-3)
+    assert both < 0.9 * fit_temperature(
+        [Answers(*(torch.cat([getattr(a, n) for a in (many, few)]) for n in vars(many)))]
+    )
+
+
+def test_a_handful_of_right_answers_does_not_make_cocksure() -> None:
+    assert 0.4 < fit_temperature([by_hand([[0.9, 0.1]] * 10, [0] * 10)]) < 1
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 3.0])
+def test_total_stays_aleatoric_plus_epistemic(temperature: float) -> None:
+    samples = (3 * torch.randn(16, 200, 5, generator=torch.Generator().manual_seed(0))).double().softmax(-1)
+    before, after = Prediction.from_samples(samples), Prediction.from_samples(samples, temperature=temperature)
+    torch.testing.assert_close(after.probabilities, tempered(samples.mean(0), temperature))
+    assert torch.equal(after.label, before.label)
+    # Not by clamping: the mutual information itself is never negative.
+    assert (after.total - after.aleatoric >= -1e-9).all() and (after.aleatoric >= 0).all()
+    assert ((after.total > before.total).all(), (after.aleatoric.mean() > before.aleatoric.mean()).item()) == (
+        (temperature > 1,) * 2
+    )
+
+
+def test_samples_that_agree_stay_without_epistemic_doubt() -> None:
+    same = torch.tensor([[0.7, 0.2, 0.1]]).expand(8, 1, 3)
+    prediction = Prediction.from_samples(same, temperature=2.0)
+    torch.testing.assert_close(prediction.aleatoric, prediction.total)
+    torch.testing.assert_close(prediction.deviation, torch.zeros(1), rtol=0, atol=1e-6)
+
+
+def test_tempered_samples_by_hand() -> None:
+    """Samples (1, 0) and (0.5, 0.5): the mean (3/4, 1/4) at T = 1/2 is (9/10, 1/10), so classes weigh 6/5 and 2/5; the
+    samples weigh 6/5 and 4/5, and the second says (3/4, 1/4)."""
+    samples = torch.tensor([[[1.0, 0.0]], [[0.5, 0.5]]])
+    prediction = Prediction.from_samples(samples, temperature=0.5)
+    torch.testing.assert_close(prediction.probabilities, torch.tensor([[0.9, 0.1]]))
+    quarter = torch.tensor([0.75, 0.25])
+    torch.testing.assert_close(prediction.aleatoric, -(quarter * quarter.log()).sum().reshape(1) * 0.4)
+    variance = 0.6 * 0.1**2 + 0.4 * 0.15**2
+    torch.testing.assert_close(prediction.deviation, torch.tensor([variance**0.5]))
+
+
+# --- Sets ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("coverage", [0.5, 0.9, 0.98])
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 2.0])
+def test_coverage_holds_whatever_the_predictor(coverage: float, temperature: float) -> None:
+    val, test = (honest(5_000, seed).at(temperature) for seed in (0, 1))
+    sets = fit_sets([val], coverage).sets(test.prediction, 0.1)
+    assert covered(sets, test.y) == pytest.approx(coverage, abs=0.015)
+    assert float(sets.sum(1).double().mean()) < CLASSES
+
+
+def test_more_coverage_only_adds_labels() -> None:
+    val, test = honest(500), honest(500, 1)
+    sets = [fit_sets([val], coverage).sets(test.prediction, 0.1) for coverage in (0.6, 0.8, 0.9, 0.99)]
+    for small, large in itertools.pairwise(sets):
+        assert (large | ~small).all()
+        assert int(large.sum()) > int(small.sum())
+
+
+def test_thresholds_by_hand() -> None:
+    """Of nine true labels' probabilities the lowest lies below a new one's nine times out of ten; of eight, only 0 does."""
+    nine = [[p, 1 - p] for p in (0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)]
+    assert fit_sets([by_hand(nine, [0] * 9)], 0.9).thresholds == pytest.approx((0.3,))
+    assert fit_sets([by_hand(nine, [0] * 9)], 0.8).thresholds == pytest.approx((0.35,))
+    few = fit_sets([by_hand(nine[:8], [0] * 8)], 0.9)
+    assert few.sets(Prediction.certain(torch.tensor([[1.0, 0.0]])), 0.5).all()
+
+
+def test_every_rate_has_its_threshold_in_rising_order() -> None:
+    dense, sparse = honest(2_000, 0, 4.0, shown=0.5), honest(2_000, 1, 1.0, shown=0.1)
+    conformal = fit_sets([dense, sparse], 0.9)
+    assert conformal.shown == pytest.approx((0.1, 0.5))
+    assert conformal.thresholds[0] == fit_sets([sparse], 0.9).thresholds[0] != conformal.thresholds[1]
+
+
+@pytest.mark.parametrize("coverage", [0.0, 1.0, -0.5, 1.5, float("nan")])
+def test_coverages_that_cannot_be(coverage: float) -> None:
+    with pytest.raises(UserError, match="between 0 and 1"):
+        fit_sets([honest(10)], coverage)
+
+
+def test_credible_sets_by_hand() -> None:
+    p = torch.tensor([[0.1, 0.6, 0.3], [0.95, 0.05, 0.0]])
+    assert credible_sets(p, 0.9).tolist() == [[False, True, True], [True, False, False]]
+    assert credible_sets(p, 0.5).tolist() == [[False, True, False], [True, False, False]]
+
+
+# --- Reliability -----------------------------------------------------------------------------------------------------
+
+
+def test_reliability_by_hand() -> None:
+    """Two nodes of confidence 0.9, one right; one of 0.6, right. Sets hold the true label twice, of four labels in all."""
+    answers = by_hand([[0.9, 0.1], [0.1, 0.9], [0.6, 0.4]], [0, 0, 0], graph=[0, 1, 1])
+    row = reliability(answers, torch.tensor([[True, True], [False, True], [True, False]]))
+    assert row["bins"] == [
+        {"confidence": pytest.approx(0.6), "accuracy": 1.0, "count": 1},
+        {"confidence": pytest.approx(0.9), "accuracy": 0.5, "count": 2},
+    ]
+    assert (row["coverage"], row["set_size"]) == (pytest.approx(2 / 3), pytest.approx(4 / 3))
+    # Hits miss their mean by 1/3 in the first graph and -2/3 + 1/3 in the second.
+    assert row["coverage_error"] == pytest.approx((2 / 9 * 2) ** 0.5 / 3)
+    score = Score(2)
+    score.add(answers.prediction, answers.y)
+    assert {key: row[key] for key in ("accuracy", "nll", "brier", "ece")} == score.compute()
+
+
+def test_bins_give_the_calibration_error() -> None:
+    row = reliability(honest(3_000).at(0.5), torch.ones(3_000, CLASSES, dtype=torch.bool))
+    gap = sum(b["count"] * abs(b["confidence"] - b["accuracy"]) for b in row["bins"]) / 3_000
+    assert gap == pytest.approx(row["ece"], abs=1e-5) and row["ece"] > 0.05
+
+
+def test_calibration_mends_what_was_spoiled() -> None:
+    val, test = (honest(5_000, seed).at(0.4) for seed in (0, 1))
+    row = compare(calibration_from([val], 0.9), test)
+    for key in ("nll", "brier", "ece"):
+        assert row["after"][key] < row["before"][key]
+    assert row["before"]["coverage"] < 0.87 and row["after"]["coverage"] == pytest.approx(0.9, abs=0.015)
+
+
+def test_pictures() -> None:
+    row = compare(calibration_from([honest(500)], 0.9), honest(500, 1))
+    figure = reliability_figure({"0.1": row, "1.0": row}, "title")
+    assert [axis.get_title() for axis in figure.axes[:2]] == ["10 % labelled", "100 % labelled"]
+    drawn = {line.get_label().split(":")[0]: line for line in figure.axes[0].get_lines()}
+    assert drawn["after"].get_xdata()[-1] == pytest.approx(row["after"]["bins"][-1]["confidence"])
+    assert drawn["after"].get_ydata()[-1] == pytest.approx(row["after"]["bins"][-1]["accuracy"])
+    figure = honesty_figure({"np": {"0.1": row["before"], "0.05": row["after"]}, "mode": {"0.1": row["after"]}})
+    left = figure.axes[0]
+    assert [text.get_text() for text in left.get_xticklabels()] == ["5 %", "10 %"]
+    assert [len(line[0].get_xdata()) for line in left.containers] == [2, 1]
+    assert left.containers[0][0].get_ydata().tolist() == [row["after"]["ece"], row["before"]["ece"]]
+
+
+# --- Answers ---------------------------------------------------------------------------------------------------------
+
+
+def test_answers_are_for_the_unlabelled_nodes_of_all_graphs() -> None:
+    found = dict(answers_by_rate(Mode(), Rings(), "val", draws=2))
+    assert list(found) == [0.2, 0.5, 1.0]
+    assert [answers.y.numel() for answers in found.values()] == [2 * 6 * 16, 2 * 6 * 10, 2 * 6 * 20]
+    for rate, answers in found.items():
+        assert torch.bincount(answers.graph).tolist() == [answers.y.numel() // 6] * 6
+        assert answers.shown.tolist() == pytest.approx([rate] * answers.y.numel())
+
+
+def test_splits_without_graphs_or_labels() -> None:
+    with pytest.raises(UserError, match="rings has no val graphs"):
+        calibrate(Mode(), Rings(val=0))
+    with pytest.raises(UserError, match="no test graphs"):
+        list(answers_by_rate(Mode(), Rings(test=0), "test"))
+    one = Rings(labelled=1)
+    one.rates = (0.2,)
+    with pytest.raises(UserError, match="no label left to predict"):
+        calibrate(Mode(), one)
+
+
+def test_a_model_of_other_features(model: LatentModel) -> None:
+    other = Rings()
+    for graphs in other.splits.values():
+        graphs.x = torch.ones(graphs.num_nodes, 3)
+    with pytest.raises(UserError, match="has 3 features per node, but the model is made for 1"):
+        calibrate(model, other)
+
+
+def test_calibrating_again_starts_afresh(model: LatentModel) -> None:
+    first = calibrate(model, Rings(), draws=1, samples=2)
+    earlier = model.calibration = Calibration(temperature=1.7)
+    assert calibrate(model, Rings(), draws=1, samples=2) == first
+    assert model.calibration is earlier

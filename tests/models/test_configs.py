@@ -1,0 +1,126 @@
+"""Models by name have the sizes the paper gives, and count as many parameters as its formulas."""
+
+from __future__ import annotations
+
+import pytest
+
+from mpnp.errors import UserError
+from mpnp.models.configs import PAPER_FAMILY, build, config
+from mpnp.models.neural_process import NeuralProcess
+from mpnp.nn.backbones import Dense, Maxout, MessagePassing, Relational, Stack
+from mpnp.tasks import Task, get_task
+
+from .sizes import SizesOnly
+
+
+def count(model: str, task: Task, recipe: str) -> int:
+    return sum(p.numel() for p in build(config(model, task, recipe)).parameters())
+
+
+def linear(width_in: int, width_out: int) -> int:
+    return width_in * width_out + width_out
+
+
+def passing(width_in: int, width_out: int) -> int:
+    """W_skip and W_MP, one bias."""
+    return 2 * width_in * width_out + width_out
+
+
+def test_number_of_parameters_of_mpnp_on_automata() -> None:
+    features, classes, h, r, z = 2, 2, 64, 64, 128
+    maxout = 2 * linear(h, h)
+    encoder = passing(features + classes, h) + 3 * linear(h, h) + maxout + linear(h, r)
+    latent = linear(r, r) + 2 * linear(r, z)
+    decoder = passing(features, h) + 3 * linear(h, h) + maxout + linear(h + z, h) + 2 * linear(h, h)
+    stand_in = r
+    shared = encoder + stand_in + latent + decoder
+    paper = shared + linear(h, 2 * classes)  # a mean and a scale per class
+    norms = 12 * 2 * h  # after every layer with a ReLU: 5 in the encoder, 7 in the decoder
+    default = shared + linear(h, classes) + norms
+    assert (paper, default) == (88_452, 89_858)
+    assert count("mpnp", get_task("ca/small-world"), "paper") == paper
+    assert count("mpnp", get_task("ca/small-world"), "default") == default
+    by_class = (classes - 1) * r + (classes - 1) * r * r  # a stand-in and rows of the latent head for each class more
+    assert count("mpnp-c", get_task("ca/small-world"), "paper") == paper + by_class
+
+
+def test_number_of_parameters_of_np_on_automata() -> None:
+    features, classes, h, r, z = 2, 2, 64, 64, 128
+    observe = linear(2 * h, h) + 2 * linear(h, h) + 2 * linear(h, h)  # three linear layers, maxout
+    encoder = linear(features + classes, 2 * h) + observe + linear(h, r)
+    latent = linear(r, r) + 2 * linear(r, z)
+    decoder = linear(features, 2 * h) + observe + linear(h + z, h) + 2 * linear(h, h)
+    paper = encoder + r + latent + decoder + linear(h, 2 * classes)
+    assert paper == 96_772
+    assert count("np", get_task("ca/small-world"), "paper") == paper
+
+
+def test_number_of_parameters_of_mpnp_on_molecules() -> None:
+    features, classes, h, r, z = 18, 3, 64, 128, 256
+    encoder = linear(features + classes, h) + 2 * passing(h, h) + linear(h, r)
+    latent = linear(r, r) + 2 * linear(r, z)
+    decoder = linear(features + z, h) + 2 * passing(h, h) + linear(h, h)
+    paper = encoder + r + latent + decoder + linear(h, 2 * classes)
+    assert paper == 147_590
+    task = SizesOnly("tud/enzymes", features, classes)
+    assert count("mpnp", task, "paper") == paper
+    relations = 3
+    more = 4 * (relations - 1) * h * h  # two relational layers in encoder and decoder
+    assert count("r-mpnp", SizesOnly("tud/enzymes", features, classes, relations), "paper") == paper + more
+
+
+# The appendix: (h, r, z, message passing layers) of np, np-c, mpnp, mpnp-c.
+APPENDIX: dict[str, list[tuple[int, int, int, int]]] = {
+    "tud/enzymes": [(64, 128, 512, 0), (64, 128, 512, 0), (64, 128, 256, 2), (64, 96, 288, 2)],
+    "tud/proteins": [(64, 64, 512, 0), (64, 96, 288, 0), (64, 128, 256, 2), (64, 96, 288, 2)],
+    "tud/dhfr": [(64, 64, 512, 0), (64, 64, 512, 0), (64, 128, 256, 1), (64, 128, 256, 1)],
+    "shapenet/mixed-2": [(64, 64, 512, 0), (64, 64, 512, 0), (64, 128, 256, 2), (64, 128, 256, 2)],
+    "shapenet/lamp": [(64, 64, 512, 0), (64, 64, 512, 0), (64, 128, 256, 2), (64, 128, 256, 2)],
+    "cora/transductive-7": [(64, 64, 64 * 3, 0), (64, 64, 64 * 3, 0), (64, 64, 64 * 3, 2), (64, 64, 64 * 3, 2)],
+    "cora/few-shot-2": [(64, 64, 64 * 3, 0), (64, 64, 64 * 3, 0), (64, 64, 64 * 3, 2), (64, 64, 64 * 3, 2)],
+    "ppisp": [(64, 64, 256, 0), (64, 64, 256, 0), (64, 64, 256, 2), (64, 64, 256, 2)],
+    "ca/voronoi": [(64, 64, 128, 0), (64, 64, 128, 0), (64, 64, 128, 1), (64, 64, 128, 1)],
+}
+
+
+def widths(stack: Stack) -> list[int]:
+    out = []
+    for layer in stack.layers:
+        if isinstance(layer, Maxout):
+            out.append(layer.pieces.out_features // 2)
+        elif isinstance(layer, MessagePassing | Relational):
+            out.append(layer.skip.out_features)
+        else:
+            assert isinstance(layer, Dense)
+            out.append(layer.out_features)
+    return out
+
+
+@pytest.mark.parametrize("recipe", ["default", "paper"])
+@pytest.mark.parametrize("name", PAPER_FAMILY)
+@pytest.mark.parametrize("task", APPENDIX)
+def test_widths_are_those_of_the_papers_table(task: str, name: str, recipe: str) -> None:
+    h, r, z, layers = APPENDIX[task][("np", "np-c", "mpnp", "mpnp-c").index(name.removeprefix("r-"))]
+    classes = 3
+    model = build(config(name, SizesOnly(task, 4, classes, relations=2), recipe))
+    assert isinstance(model, NeuralProcess)
+    automaton = task.startswith("ca/")
+    first = h if layers or not automaton else 2 * h
+    inner = [h] * 4 if automaton else [h] * (layers or 1)
+    last = [r] if automaton else []  # elsewhere the last linear map stands behind the mean
+    assert widths(model.encoder) == [first, *inner, *last]
+    assert (model.aggregator.project is None) == automaton
+    assert automaton or model.aggregator.project.out_features == r
+    assert widths(model.decoder) == [first, *inner, *([h] * 3 if automaton else [h])]
+    kind = Relational if name == "r-mpnp" else MessagePassing
+    for stack in (model.encoder, model.decoder):
+        assert sum(isinstance(layer, kind) for layer in stack.layers) == layers
+        assert sum(isinstance(layer, MessagePassing | Relational) for layer in stack.layers) == layers
+    assert model.aggregator.out_width == (classes * r if name.endswith("-c") else r)
+    assert (model.latent_head.hidden.out_features, model.latent_head.mean.out_features) == (r, z)
+    assert model.head.out_features == (2 * classes if recipe == "paper" else classes)
+
+
+def test_unknown_models_are_refused() -> None:
+    with pytest.raises(UserError, match="did you mean 'ampnp'"):
+        config("ampn", SizesOnly("tud/enzymes", 5, 3))

@@ -1,0 +1,148 @@
+"""Training: the folder it leaves, repeatability, what recipes say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from mpnp.errors import UserError
+from mpnp.models import configs, from_pretrained
+from mpnp.tasks.base import Task
+from mpnp.tasks.own import OwnTask
+from mpnp.training import recipes
+from mpnp.training.fit import Fitted, fit
+from mpnp.training.learner import Learner
+
+from .learning import FILES, Given, Scaled, files, graph, log, stops, train, validated_as, weights
+
+
+def test_no_more_epochs_than_make_the_most_steps(automata: Task, tmp_path: Path) -> None:
+    """28 training graphs, 8 a step: an epoch is gone through until it has 5 steps, that is in two rounds of 4."""
+    options = {"width": 8, "batch_graphs": 8, "epoch_steps": 5, "epochs": 9}
+    for most, expected in ((17, 2), (3, 1)):
+        fitted = fit(automata, out=tmp_path / str(most), progress=False, options=options | {"most_steps": most})
+        assert (fitted.metrics["epochs"], fitted.metrics["recipe"]["epochs"]) == (expected, expected)
+    # What is asked for by name is done.
+    fitted = fit(automata, out=tmp_path / "all", epochs=3, progress=False, options=options | {"most_steps": 17})
+    assert fitted.metrics["epochs"] == 3
+
+
+def test_fit_leaves_a_whole_model_folder(whole: Fitted) -> None:
+    assert files(whole.folder) == FILES
+    metrics = json.loads((whole.folder / "metrics.json").read_text())
+    assert metrics == json.loads(json.dumps(whole.metrics))
+    assert (metrics["finished"], metrics["epochs"], metrics["task"]) == (True, 4, "ca/small-world")
+    assert metrics["val_nll"] == pytest.approx(min(log(whole.folder, "val_nll")))
+    assert len(log(whole.folder, "loss")) == 4
+    assert torch.equal(weights(from_pretrained(whole.folder)), weights(whole.model))
+
+
+def test_the_model_kept_is_the_best_not_the_last(
+    automata: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Learner, "on_validation_epoch_end", validated_as(0, 1, 2))
+    one, three = (train(automata, tmp_path / str(n), epochs=n, schedule="constant") for n in (1, 3))
+    assert torch.equal(weights(one.model), weights(three.model))
+    assert three.metrics["val_nll"] == 0
+
+
+def test_the_same_seed_gives_the_same_model(automata: Task, whole: Fitted, tmp_path: Path) -> None:
+    again, other = train(automata, tmp_path / "again"), train(automata, tmp_path / "other", seed=1)
+    assert torch.equal(weights(again.model), weights(whole.model))
+    assert again.metrics | {"minutes": 0} == whole.metrics | {"minutes": 0}
+    assert log(again.folder, "loss") == log(whole.folder, "loss")
+    assert not torch.equal(weights(other.model), weights(whole.model))
+
+
+def test_the_running_mean_of_the_weights_is_kept(
+    automata: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    after: list[Tensor] = []
+    monkeypatch.setattr(Learner, "on_train_batch_end", lambda self, *_: after.append(weights(self.model).clone()))
+    kept = weights(train(automata, tmp_path, epochs=1, average=0.8).model)
+    mean = after[0]
+    for one in after[1:]:
+        mean = 0.8 * mean + 0.2 * one
+    torch.testing.assert_close(kept, mean)
+    assert len(after) >= 4 and not torch.allclose(kept, after[-1])
+
+
+@pytest.mark.parametrize("model", ["ampnp", "mpnp"])
+def test_the_loss_goes_down(tmp_path: Path, model: str) -> None:
+    task = Given([graph(20, 40) for _ in range(16)])
+    fitted = train(task, tmp_path / "m", model, epochs=12, learning_rate="1e-2", batch_graphs=4)
+    loss, accuracy = log(fitted.folder, "loss"), log(fitted.folder, "val_accuracy")
+    assert loss[-1] < 0.5 * loss[0]
+    assert accuracy[-1] > 0.85
+
+
+def test_a_model_carries_the_training_statistics(tmp_path: Path) -> None:
+    task = Scaled([graph(30, 60, shift=50.0) for _ in range(3)], val=[graph(30, 60, shift=-50.0)])
+    out = tmp_path / "scaled"
+    train(task, out, epochs=1)
+    model, x = from_pretrained(out), task.graphs("train").x
+    torch.testing.assert_close(model.x_mean, x.mean(0))
+    torch.testing.assert_close(model.x_scale, x.std(0, unbiased=False))
+    plain = train(Given(task.parts["train"]), tmp_path / "plain", epochs=1).model
+    assert plain.x_mean.tolist() == [0, 0] and plain.x_scale.tolist() == [1, 1]
+
+
+def test_learning_from_the_graphs_of_another_task(tmp_path: Path) -> None:
+    """Of three classes and other features; validation stays with the task's own."""
+    others = [graph(60, 120, shift=9.0) for _ in range(3)]
+    for other in others:
+        other.y = torch.arange(60) % 3
+    torch.save(others, tmp_path / "others.pt")
+    task, elsewhere = Scaled([graph(30, 60) for _ in range(3)]), {"learn_from": str(tmp_path / "others.pt")}
+    model = train(task, tmp_path / "out", epochs=2, **elsewhere).model
+    torch.testing.assert_close(model.x_mean, OwnTask(tmp_path / "others.pt").graphs("train").x.mean(0))
+    assert (model.config.num_classes, model.config.task) == (2, "given")
+    run = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert run["recipe"]["learn_from"] == elsewhere["learn_from"]
+    with pytest.raises(UserError, match="has 3 classes, but 'mpnp-c' is made for 2"):
+        train(task, tmp_path / "refused", "mpnp-c", **elsewhere)
+    for other in others:
+        other.x = other.x[:, :1]
+    torch.save(others, tmp_path / "others.pt")
+    with pytest.raises(UserError, match="has 1 features per node, but the model is made for 2"):
+        train(task, tmp_path / "refused", **elsewhere)
+    assert not (tmp_path / "refused").exists()
+
+
+@pytest.mark.parametrize(
+    ("task", "model", "rate"), [("ca/voronoi", "mpnp", 1e-4), ("tud/enzymes", "np", 4e-5), ("ppisp", "np", 6e-5)]
+)
+def test_the_papers_recipe_is_adam_at_the_tables_rate(task: str, model: str, rate: float) -> None:
+    given = Given([graph(10, 20)], name=task)
+    plan, network = recipes.recipe("paper", model, task), configs.build(configs.config(model, given, "paper"))
+    optimiser = Learner(network, given, plan, seed=0).configure_optimizers()
+    assert type(optimiser) is torch.optim.Adam  # AdamW is a kind of Adam
+    (group,) = optimiser.param_groups
+    assert (group["lr"], group["weight_decay"]) == (rate, 0)
+    assert len(group["params"]) == len(list(network.parameters()))
+
+
+def test_training_stops_early_when_patience_ends(
+    automata: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    still = {"learning_rate": 0.0, "schedule": "constant"}  # validation never gets better than after the first epoch
+    fitted = train(automata, tmp_path / "patient", epochs=9, patience=2, **still)
+    assert (fitted.metrics["finished"], fitted.metrics["epochs"]) == (True, 3)
+    assert train(automata, tmp_path / "stubborn", epochs=4, **still).metrics["epochs"] == 4
+    with monkeypatch.context() as patch:  # patience outlives an interruption
+        patch.setattr(Learner, "training_step", stops(2, KeyboardInterrupt))
+        train(automata, tmp_path / "again", epochs=9, patience=2, **still)
+    assert train(automata, tmp_path / "again", epochs=9, patience=2, resume=True, **still).metrics["epochs"] == 3
+
+
+@pytest.mark.parametrize("model", ["ampnp", "anp", "mpnp-c", "r-mpnp"])
+@pytest.mark.parametrize("recipe", ["default", "paper"])
+def test_single_nodes_and_graphs_without_edges_train(tmp_path: Path, model: str, recipe: str) -> None:
+    task = Given([graph(1), graph(6), graph(1), graph(8, 20)])
+    fitted = train(task, tmp_path / "m", model, epochs=1, recipe=recipe)
+    assert weights(fitted.model).isfinite().all()
+    assert 0 < fitted.metrics["val_nll"] < 5
