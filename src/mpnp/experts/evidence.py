@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 import torch.nn.functional as F
@@ -13,17 +14,26 @@ from .views import Views
 
 LINEAR = ("x", "ax", "a2x", "pprx", "hx", "h2x")
 RADIAL = ("x_rbf", "ax_rbf", "struct", "nbr_rbf", "cat")
-SPREAD = {"lp1": 1, "lp2": 2, "lp8": 8, "lp30": 30}
-EXPERTS = (*LINEAR, *RADIAL, "nbr", "adj", *SPREAD)
-KEEP = 0.9  # of what a step of diffusion passes on
+SPREAD = {"lp1": 1, "lp2": 2, "lp8": 8, "lp50": 50}
+BALANCED = "lp50"
+CLUMPS = {"x": "x_clump", "a2x": "a2x_clump", "pprx": "pprx_clump"}
+SINGLE = (*LINEAR, *RADIAL, "nbr", "adj", *CLUMPS.values(), *SPREAD)
+EXPERTS = (*SINGLE, "stack")
+KEEP = 0.95  # of what a step of diffusion passes on
 MOST_LANDMARKS = 512  # context nodes that span a kernel
 MOST_COLUMNS = 1e8  # numbers in a block of kernel columns
 MOST_WALKED = 1e9  # multiplications for diffusing every context node by itself
 FOLDS = 5
+MOST_GATHERED = 20_000  # nodes whose clumps are looked for
+GATHERINGS = 10  # steps of it
+SHARP = 20.0  # how soft the clumps are
 TEMPERATURES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 PINCHES = (1e-3, 1e-2, 1e-1, 1.0)  # of the class shares, in mean masses, added to what has arrived
 EXPONENTS = (0.5, 1.0, 2.0)
 LOWEST = -12.0  # log-probability
+CAUTION = 0.2  # of the evidence for an expert, that counts when opinions are averaged
+HOLD = 50.0  # precision of the prior on the weights of the stack
+NEWTON = 8  # steps
 PART = 2**22  # numbers in a block of radial kernel values
 
 
@@ -72,6 +82,13 @@ class Judge:
         lam, temperature = divmod(at, len(TEMPERATURES))
         return lam, TEMPERATURES[temperature], log_p[lam, temperature]
 
+    def sharpen(self, left_out: Tensor) -> tuple[float, Tensor]:
+        """The temperature for values between -1 and 1, and log-probabilities of the context [n, C]."""
+        log_p = (left_out * torch.tensor(TEMPERATURES).view(-1, 1, 1)).log_softmax(-1)
+        loss = self.nll(log_p) + 0.5 * (torch.tensor(TEMPERATURES, dtype=torch.double) / 8).log().square()
+        at = int(loss.argmin())
+        return TEMPERATURES[at], log_p[at]
+
     def spread(self, mass: Tensor, mean: Tensor) -> tuple[Tensor, float, float]:
         """Log-probabilities of the context [n, C] from own-label-free ``mass`` [n, C]; the pinch and the exponent."""
         log_p = torch.stack([torch.stack([self.shared_out(mass, mean, pinch, e) for e in EXPONENTS]) for pinch in PINCHES])
@@ -102,6 +119,7 @@ def evidence(views: Views, context: Tensor, y: Tensor, classes: int) -> Evidence
     opinions: dict[str, Tensor] = {}
     if y.numel():
         opinions = _Asking(views, context, judge).all()
+        opinions["stack"] = stacked(list(opinions.values()), context, judge)
     flat = judge.shares.log().expand(shape)
     log_p = torch.stack([opinions.get(name, flat).float() for name in EXPERTS], -1).clamp(min=LOWEST)
     left_out = log_p[context].double()
@@ -120,19 +138,46 @@ def evidence(views: Views, context: Tensor, y: Tensor, classes: int) -> Evidence
     )
 
 
+def stacked(opinions: list[Tensor], context: Tensor, judge: Judge) -> Tensor:
+    r"""All opinions as one: :math:`p \propto \prod_k p_k^{w_k}`, w the likeliest weights on the context, left one out.
+
+    A normal prior holds w near the weights of model averaging, so that with few labels the best opinions count and with many
+    the context decides. Newton's method on a convex function of a few weights.
+    """
+    log_p = torch.stack(opinions, -1).clamp(min=LOWEST)
+    inside = log_p[context].double()
+    losses = torch.stack([judge.nll(inside[..., k]) for k in range(inside.size(-1))])
+    weights = start = torch.softmax(-CAUTION * (losses - losses.min()), 0)
+    counted = judge.countable
+    inside, label = inside[counted], judge.y[counted]
+    if label.numel():
+        picked = inside[torch.arange(label.numel()), label]
+        for _ in range(NEWTON):
+            p = (inside @ weights).softmax(1).unsqueeze(-1)
+            mean = (p * inside).sum(1)
+            gradient = (picked - mean).sum(0) - HOLD * (weights - start)
+            spread = inside - mean.unsqueeze(1)
+            hessian = torch.einsum("nck,ncl->kl", p * spread, spread) + HOLD * torch.eye(weights.numel(), dtype=torch.double)
+            step = torch.linalg.solve(hessian, gradient)
+            weights = weights + step * min(1.0, 1.0 / float(step.abs().max().clamp(min=1e-9)))
+    return (log_p @ weights.float()).log_softmax(-1)
+
+
 class _Asking:
     """One question to all experts: label-free views on one side, a context on the other."""
 
     def __init__(self, views: Views, context: Tensor, judge: Judge) -> None:
         self.views, self.context, self.judge = views, context, judge
         most = int(min(MOST_LANDMARKS, max(32, MOST_COLUMNS // views.nodes)))
-        self.landmarks = context if context.numel() <= most else self._typical(most)
+        self.landmarks = context if context.numel() <= most else self.typical(most)
         self.exact = self.landmarks is context
 
     def all(self) -> dict[str, Tensor]:
         views, opinions = self.views, {}
         for name, basis in views.linear.items():
             opinions[name] = self.linear(basis)
+            if name in CLUMPS:
+                opinions[CLUMPS[name]] = self.clumps(basis)
         for name, places in views.radial.items():
             opinions[name] = self.radial(places)
         if views.walks.matrix.values().numel():
@@ -149,6 +194,29 @@ class _Asking:
         lam, temperature, left_out = self.judge.choose(fit)
         values = basis @ fit.weights[lam].float() + self.judge.shares.float()
         return self.with_left_out((values * temperature).clamp(-60, 60).log_softmax(-1), left_out)
+
+    def clumps(self, basis: Tensor) -> Tensor:
+        r"""Nodes gather around the classes: soft k-means on the sphere, seeded by the labels, which stay where they are.
+
+        Fitted once with all labels and once without those of each fold, on a part of the nodes where there are very many.
+        """
+        judge, context = self.judge, self.context
+        place = F.normalize(basis - basis.mean(0), dim=1)
+        labels = judge.one_hot.float()
+        given = labels.repeat(FOLDS + 1, 1, 1)  # [folds + 1, n, C]
+        given[self.fold, torch.arange(context.numel())] = 0
+        known = given.sum(2, keepdim=True)
+        seen = place if place.size(0) <= MOST_GATHERED else place[:: -(-place.size(0) // MOST_GATHERED)]
+        mine, seeds = place[context], given.transpose(1, 2) @ place[context]  # [folds + 1, C, d]
+        middle = F.normalize(seeds, dim=2)
+        for _ in range(GATHERINGS):
+            near = (SHARP * (seen @ middle.transpose(1, 2))).softmax(2)
+            lent = (SHARP * (mine @ middle.transpose(1, 2))).softmax(2) * known  # those whose label is told apart
+            middle = F.normalize(near.transpose(1, 2) @ seen - (lent - given).transpose(1, 2) @ mine, dim=2)
+        middle = torch.where(judge.counts.view(1, -1, 1) > 0, middle, torch.zeros_like(middle))
+        left_out = (mine.unsqueeze(1) @ middle[self.fold].transpose(1, 2)).squeeze(1).double()
+        temperature, log_p = judge.sharpen(left_out)
+        return self.with_left_out((temperature * (place @ middle[FOLDS].t())).log_softmax(-1), log_p)
 
     def with_left_out(self, log_p: Tensor, left_out: Tensor) -> Tensor:
         log_p = log_p.clone()
@@ -245,10 +313,17 @@ class _Asking:
                 if step == at:
                     mass = total @ labels
                     own = total[self.context, torch.arange(self.context.numel())].unsqueeze(1) * labels
-                    opinions[name] = self.masses(mass, (mass[self.context] - own).clamp(min=0))
+                    opinions[name] = self.masses(mass, (mass[self.context] - own).clamp(min=0), name == BALANCED)
         return opinions
 
-    def masses(self, mass: Tensor, left_out: Tensor) -> Tensor:
+    def masses(self, mass: Tensor, left_out: Tensor, balanced: bool) -> Tensor:
+        """From what has arrived everywhere [N, C], and at context nodes from others [n, C]; ``balanced``: where a class has
+        more than its share of all nodes, each of them counts less."""
+        if balanced:
+            faint = 1e-6 * mass.sum(1).mean() * self.judge.shares.float()
+            filled = mass + faint
+            taken = (filled / filled.sum(1, keepdim=True)).mean(0) / self.judge.shares.float()
+            mass, left_out = mass / taken, left_out / taken
         mean = mass.sum(1).mean().double()
         log_p, pinch, exponent = self.judge.spread(left_out, mean)
         return self.with_left_out(self.judge.shared_out(mass, mean, pinch, exponent).float(), log_p)
@@ -256,11 +331,10 @@ class _Asking:
     def folded(self) -> dict[str, Tensor]:
         """Label diffusion with the context predicted in folds, each from the others."""
         nodes, classes = self.views.nodes, self.judge.classes
-        fold = torch.arange(self.context.numel()) % FOLDS
         shown = torch.zeros(nodes, FOLDS + 1, classes)
         labels = self.judge.one_hot.float()
         shown[self.context] = labels.unsqueeze(1)
-        shown[self.context, fold] = 0
+        shown[self.context, self.fold] = 0
         flow, total, opinions = shown.flatten(1), torch.zeros(nodes, (FOLDS + 1) * classes), {}
         for step in range(1, max(SPREAD.values()) + 1):
             flow = KEEP * self.views.walks.normalised(flow)
@@ -268,11 +342,23 @@ class _Asking:
             for name, at in SPREAD.items():
                 if step == at:
                     table = total.view(nodes, FOLDS + 1, classes)
-                    opinions[name] = self.masses(table[:, FOLDS], table[self.context, fold] * FOLDS / (FOLDS - 1))
+                    left_out = table[self.context, self.fold] * FOLDS / (FOLDS - 1)
+                    opinions[name] = self.masses(table[:, FOLDS], left_out, name == BALANCED)
         return opinions
 
-    def _typical(self, count: int) -> Tensor:
-        """Landmarks: context nodes of every degree and class, in an order that does not depend on how nodes are numbered."""
+    @cached_property
+    def order(self) -> Tensor:
+        """The context by class and by place in the graph, [n]: an order that does not depend on how nodes are numbered."""
         score = self.views.structure[self.context].double().sum(1)
-        order = (self.judge.y.double() * 1e3 + score).argsort()
-        return self.context[order[torch.linspace(0, order.numel() - 1, count).long()]]
+        return (self.judge.y.double() * 1e3 + score).argsort()
+
+    @cached_property
+    def fold(self) -> Tensor:
+        """Folds of the context, [n], labels of a class in as many of them as may be."""
+        fold = torch.empty_like(self.order)
+        fold[self.order] = torch.arange(self.order.numel()) % FOLDS
+        return fold
+
+    def typical(self, count: int) -> Tensor:
+        """Landmarks: context nodes of every class and place."""
+        return self.context[self.order[torch.linspace(0, self.order.numel() - 1, count).long()]]
