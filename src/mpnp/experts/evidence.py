@@ -18,7 +18,7 @@ SPREAD = {"lp1": 1, "lp2": 2, "lp8": 8, "lp50": 50}
 BALANCED = "lp50"
 CLUMPS = {"x": "x_clump", "a2x": "a2x_clump", "pprx": "pprx_clump"}
 SINGLE = (*LINEAR, *RADIAL, "nbr", "adj", *CLUMPS.values(), *SPREAD)
-EXPERTS = (*SINGLE, "stack")
+EXPERTS = (*SINGLE, "stack", "echo1", "echo8")
 KEEP = 0.95  # of what a step of diffusion passes on
 MOST_LANDMARKS = 512  # context nodes that span a kernel
 MOST_COLUMNS = 1e8  # numbers in a block of kernel columns
@@ -120,6 +120,7 @@ def evidence(views: Views, context: Tensor, y: Tensor, classes: int) -> Evidence
     if y.numel():
         opinions = _Asking(views, context, judge).all()
         opinions["stack"] = stacked(list(opinions.values()), context, judge)
+        opinions |= echoes(views, opinions["stack"], context, judge)
     flat = judge.shares.log().expand(shape)
     log_p = torch.stack([opinions.get(name, flat).float() for name in EXPERTS], -1).clamp(min=LOWEST)
     left_out = log_p[context].double()
@@ -161,6 +162,25 @@ def stacked(opinions: list[Tensor], context: Tensor, judge: Judge) -> Tensor:
             step = torch.linalg.solve(hessian, gradient)
             weights = weights + step * min(1.0, 1.0 / float(step.abs().max().clamp(min=1e-9)))
     return (log_p @ weights.float()).log_softmax(-1)
+
+
+def echoes(views: Views, stack: Tensor, context: Tensor, judge: Judge) -> dict[str, Tensor]:
+    """What the neighbours are believed to be, after one and after eight steps; given labels are believed as given.
+
+    A context node's neighbours have heard of its own label, so it hears no echo: it keeps the opinion of the stack.
+    """
+    start = stack.exp()
+    start[context] = judge.one_hot.float()
+    once = views.walks.mean(start)
+    flow = start
+    for _ in range(8):
+        flow = 0.8 * views.walks.mean(flow) + 0.2 * start
+        flow[context] = start[context]
+    heard = {"echo1": once, "echo8": flow}
+    for echo in heard.values():
+        echo.clamp_(min=1e-5).log_()
+        echo[context] = stack[context]
+    return heard
 
 
 class _Asking:
