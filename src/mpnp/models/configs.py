@@ -9,7 +9,7 @@ from ..errors import unknown_name
 from ..tasks.base import Task
 from ..tasks.properties import Properties
 from .ampnp import AmpnpConfig, AttentiveMPNP
-from .base import LatentModel, ModelConfig
+from .base import Model, ModelConfig
 from .gnn import GraphNetwork, GraphNetworkConfig
 from .neural_process import NeuralProcess, NeuralProcessConfig
 from .paper_table import PAPER_FAMILY, Row, paper_row
@@ -109,7 +109,7 @@ def _automaton_stacks(model: str, row: Row) -> tuple[tuple[str, ...], tuple[str,
     return encoder, decoder
 
 
-def build(configuration: ModelConfig) -> LatentModel:
+def build(configuration: ModelConfig) -> Model:
     """A fresh model of a configuration."""
     return KINDS[configuration.kind](configuration)
 
@@ -120,5 +120,5 @@ PRESETS: dict[str, Preset] = {
     **dict.fromkeys(("ampnp", "anp"), _flagship),
     **dict.fromkeys(NETWORKS, _network),
 }
-KINDS: dict[str, type[LatentModel]] = {"ampnp": AttentiveMPNP, "neural-process": NeuralProcess, "gnn": GraphNetwork}
+KINDS: dict[str, type[Model]] = {"ampnp": AttentiveMPNP, "neural-process": NeuralProcess, "gnn": GraphNetwork}
 MODELS = tuple(PRESETS)
