@@ -120,9 +120,7 @@ class Job:
         task = get_task(self.task)
         configuration = configs.config(self.model, task, self.recipe)
         beyond = published(self.task, self.model) if self.recipe == "default" else {}
-        return with_options(
-            recipes.recipe(self.recipe, configuration, task), configuration, {**beyond, **self.changes}
-        )
+        return with_options(recipes.recipe(self.recipe, configuration, task), configuration, {**beyond, **self.changes})
 
     def identity(self) -> dict[str, Any]:
         """All that the result depends on; a result with another identity is never taken for this job's."""
