@@ -6,7 +6,7 @@ from typing import Literal
 import torch.nn as nn
 from torch import Tensor
 
-from ..nn.backbones import Stack
+from ..nn.backbones import Nodes, Stack
 from .base import ModelConfig, Network, Reading
 
 
@@ -46,4 +46,4 @@ class GraphNetwork(Network):
 
     def logits(self, reading: Reading, query: Tensor) -> Tensor:
         shown = reading.episode.shown().unsqueeze(1) if self.sees_own_label else None
-        return self.head(self.layers(reading.nodes, reading.neighbours, shown, rows=query)).squeeze(1)
+        return self.head(self.layers(reading.nodes, reading.neighbours, shown, chosen=Nodes(query))).squeeze(1)

@@ -9,7 +9,7 @@ from torch.distributions import Normal
 
 from ..errors import UserError
 from ..nn.aggregators import Aggregator
-from ..nn.backbones import Stack
+from ..nn.backbones import Nodes, Pairs, Stack
 from ..nn.latent import LatentHead
 from .base import LatentModel, ModelConfig, Reading, in_parts
 
@@ -73,7 +73,7 @@ class NeuralProcess(LatentModel):
     def latent(self, reading: Reading, shown: Tensor) -> Normal:
         episode, sets = reading.episode, shown.size(1)
         pairs = shown.sum(-1).flatten().nonzero().squeeze(1)  # (node, label set) where a label is shown
-        r = self.encoder(reading.nodes, reading.neighbours, shown, pairs=pairs).squeeze(1)
+        r = self.encoder(reading.nodes, reading.neighbours, shown, chosen=Pairs(pairs, sets)).squeeze(1)
         group = episode.batch[pairs // sets] * sets + pairs % sets
         summary = self.aggregator(r, shown.flatten(0, 1)[pairs], group, episode.num_graphs * sets)
         return self.latent_head(summary.view(episode.num_graphs, sets, -1))
@@ -83,6 +83,6 @@ class NeuralProcess(LatentModel):
         graph, width = reading.episode.batch, reading.episode.num_nodes * self.decoder.out_width
 
         def decode(samples: slice) -> Tensor:
-            return self.head(self.decoder(reading.nodes, reading.neighbours, z[:, samples], graph, rows=query))
+            return self.head(self.decoder(reading.nodes, reading.neighbours, z[:, samples], graph, Nodes(query)))
 
         return in_parts(z.size(1), width, decode, dim=1)
