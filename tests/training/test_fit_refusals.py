@@ -58,7 +58,7 @@ BAD = [
     ({"model": "mpnp", "options": {"z_width": 0}}, "z_width"),
     ({"model": "unimp", "options": {"layers": []}}, "at least one layer"),
     ({"recipe": Path("out")}, "a folder is given as out="),
-    ({"model": torch.nn.Linear(2, 2)}, "inherit from mpnp.models.base.Network"),
+    ({"model": torch.nn.Linear(2, 2)}, "inherit from mpnp.Network"),
     ({"options": {"learn_from": "ca/smal-world"}}, "did you mean 'ca/small-world'"),
     ({"epochs": 0}, "at least 1"),
     ({"epochs": -3}, "at least 1"),

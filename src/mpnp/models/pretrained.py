@@ -24,7 +24,12 @@ def save(model: Model, folder: Path, metrics: dict[str, Any]) -> None:
     """Write the model into ``folder``; every file appears whole, ``metrics.json`` last."""
     with replacing(folder / "metrics.json") as note:
         with tempfile.TemporaryDirectory(dir=folder) as scratch:
-            model.save_pretrained(scratch)
+            try:
+                model.save_pretrained(scratch)
+            except SafetensorError as error:
+                raise UserError(
+                    f"Cannot write the model to {folder} ({error}); make room there, then --resume."
+                ) from error
             (folder / FILE).unlink(missing_ok=True)  # made for other weights
             for name in ("README.md", "model.safetensors", "config.json"):
                 os.replace(Path(scratch) / name, folder / name)

@@ -80,6 +80,8 @@ def fit(
     folder = Path(out)
     if threads is not None or devices > 1:
         torch.set_num_threads(threads or max(1, (os.cpu_count() or 1) // devices))
+    if devices * nodes > 1:
+        os.environ.setdefault("OMP_NUM_THREADS", str(torch.get_num_threads()))  # else Lightning chooses a number
     configuration = _configuration(model, task, recipe)
     plan = recipe if isinstance(recipe, Recipe) else recipes.recipe(_name(recipe), configuration, task)
     given = {**(options or {}), **({} if epochs is None else {"epochs": epochs})}
@@ -152,7 +154,7 @@ def _configuration(model: str | ModelConfig | Model, task: Task, recipe: str | R
     else:
         raise UserError(
             f"A preset's name, a configuration or a model is expected, {type(model).__name__} was given; "
-            "let a network of your own inherit from mpnp.models.base.Network."
+            "let a network of your own inherit from mpnp.Network."
         )
     configuration.task = configuration.task or task.name
     configuration.class_names = configuration.class_names or list(task.class_names)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +18,8 @@ from lightning.pytorch.callbacks import ModelCheckpoint
 from ..errors import UserError
 from ..files import replacing, write_json
 
+log = logging.getLogger(__name__)
+
 NOTE, METRICS, LOCK = "run.json", "metrics.json", ".lock"
 CHECKPOINTS = "checkpoints"
 BEFORE = ".before"  # what the name of the checkpoint before the last one ends in
@@ -26,26 +28,40 @@ BEFORE = ".before"  # what the name of the checkpoint before the last one ends i
 @contextmanager
 def claimed(folder: Path, run: dict[str, Any], resume: bool) -> Iterator[None]:
     """The folder is this run's alone within the block; an error if it is another's."""
+    _check(folder, run, resume)  # before anything is touched
+    lock = FileLock(folder / LOCK, timeout=0)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    except Timeout as error:
+        raise UserError(f"Another training is at work in {folder}; wait for it, or choose another --out.") from error
+    except OSError as error:
+        raise UserError(f"Cannot write to {folder}: {error.strerror or error}; give --out another place.") from error
+    try:
+        _check(folder, run, resume)  # now that no one else changes it
+        if not (folder / NOTE).exists():
+            with replacing(folder / NOTE) as temporary:
+                write_json(temporary, run)
+        yield
+    finally:
+        lock.release()
+
+
+def _check(folder: Path, run: dict[str, Any], resume: bool) -> None:
+    """Raise a :class:`UserError` unless the folder is new, empty, or holds this very run, which is to go on."""
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is a file; give --out a folder.")
-    started = (folder / NOTE).exists()
-    if started and not resume:
-        raise UserError(f"{folder} already holds a training run; choose another --out, or continue it with --resume.")
-    if started:
+    if (folder / NOTE).exists():
+        if not resume:
+            raise UserError(
+                f"{folder} already holds a training run; choose another --out, or continue it with --resume."
+            )
         earlier, now = read_json(folder / NOTE), json.loads(json.dumps(run))
         changed = [key for key in now if earlier.get(key) != now[key]]
         if changed:
             raise UserError(f"{folder} was started with another {', '.join(changed)}; resume with the same options.")
     elif folder.exists() and {path.name for path in folder.iterdir()} - {LOCK}:
         raise UserError(f"{folder} is not empty and holds no training run; choose another --out.")
-    else:
-        with replacing(folder / NOTE) as temporary:
-            write_json(temporary, run)
-    try:
-        with FileLock(folder / LOCK, timeout=0):
-            yield
-    except Timeout as error:
-        raise UserError(f"Another training is at work in {folder}; wait for it, or choose another --out.") from error
 
 
 def finished(folder: Path) -> bool:
@@ -65,7 +81,7 @@ def checkpoint(folder: Path) -> Path | None:
         except UserError:
             if not earlier.exists():
                 raise
-            warnings.warn(f"{last} is damaged; training goes on from the epoch before.", stacklevel=2)
+            log.warning("%s is damaged; training goes on from the epoch before.", last)
     if earlier.exists():
         load(earlier)
         return earlier
