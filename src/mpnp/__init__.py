@@ -11,18 +11,24 @@ if TYPE_CHECKING:
     from .evaluation.evaluate import cross_fit, episodes, evaluate
     from .graphs import GraphSet
     from .models import find_predictor, from_pretrained
+    from .models.base import LatentModel, ModelConfig, Network
     from .own.predict import predict
     from .prediction import Prediction, Predictor
     from .tasks import get_task
     from .training.fit import fit
+    from .training.recipe import Recipe
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Episode",
     "GraphSet",
+    "LatentModel",
+    "ModelConfig",
+    "Network",
     "Prediction",
     "Predictor",
+    "Recipe",
     "Sampling",
     "UserError",
     "calibrate",
@@ -48,10 +54,12 @@ _HOMES = {
     "evaluation.evaluate": ("cross_fit", "episodes", "evaluate"),
     "graphs": ("GraphSet",),
     "models": ("find_predictor", "from_pretrained"),
+    "models.base": ("LatentModel", "ModelConfig", "Network"),
     "own.predict": ("predict",),
     "prediction": ("Prediction", "Predictor"),
     "tasks": ("get_task",),
     "training.fit": ("fit",),
+    "training.recipe": ("Recipe",),
 }
 
 

@@ -10,7 +10,7 @@ from ..episode import Episode
 from ..errors import UserError
 from ..graphs import UNLABELLED
 from ..models import find_predictor
-from ..models.base import LatentModel
+from ..models.base import Model
 from ..tasks.own import load_graphs
 from .strategies import ask, find_strategy
 
@@ -54,7 +54,7 @@ def suggest(
     """
     find_strategy(strategy)
     predictor, _ = find_predictor(model)
-    known = predictor.config.class_names if isinstance(predictor, LatentModel) else None
+    known = predictor.config.class_names if isinstance(predictor, Model) else None
     own = load_graphs(graph_path, known or None)
     episode = Episode.from_graphs(own.graphs, num_classes=len(own.class_names))
     pool = episode.y == UNLABELLED

@@ -99,10 +99,10 @@ def _common_task(trained_on: Mapping[str, str]) -> str:
 
 def _check_features(models: Mapping[str, Predictor], task: Task) -> None:
     """Before the graphs are loaded, and with names: a model would only say that the graph does not fit."""
-    from ..models.base import LatentModel
+    from ..models.base import Model
 
     for name, model in models.items():
-        if isinstance(model, LatentModel) and model.config.num_features != task.num_features:
+        if isinstance(model, Model) and model.config.num_features != task.num_features:
             raise UserError(
                 f"'{name}' was trained on graphs with {model.config.num_features} features per node, {task.name} has "
                 f"{task.num_features}; compare models that read the same features."

@@ -15,7 +15,7 @@ from ..episode import Episode
 from ..evaluation.evaluate import cross_fit
 from ..files import replacing
 from ..graphs import UNLABELLED
-from ..models.base import LatentModel
+from ..models.base import Model
 from ..models.pretrained import from_pretrained
 from ..prediction import Prediction, Predictor
 from ..tasks.own import load_graphs
@@ -35,7 +35,7 @@ def predict(
     otherwise read their own: a labelled node whose prediction disagrees is worth a second look.
     """
     listed = [graphs] if isinstance(graphs, Data) else graphs
-    trained = predictor if num_classes is None and isinstance(predictor, LatentModel) else None
+    trained = predictor if num_classes is None and isinstance(predictor, Model) else None
     if trained and not trained.any_classes:
         num_classes = trained.config.num_classes
     episode = Episode.from_graphs(listed, num_classes=num_classes)
