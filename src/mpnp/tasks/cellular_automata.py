@@ -36,12 +36,11 @@ class CellularAutomaton(Task):
     ``graphs_total`` graphs (for Life-like the expected number: each of the 2^18 rules is taken with probability 0.01).
     """
 
-    version = VERSION
     family: str
     seed: int = 0
     graphs_total: int = 2700
 
-    # Without annotations: constants of the class, not fields of the dataclass.
+    version = VERSION
     context = (0.3, 0.5)
     extra = (0.3, 0.5)
     rates = (0.1, 0.3, 1.0)
@@ -50,7 +49,7 @@ class CellularAutomaton(Task):
     num_classes = 2
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         return f"ca/{self.family}"
 
     def augment(self, graph: Data, generator: torch.Generator) -> Data:

@@ -85,12 +85,11 @@ class Cora(Task):
     discipline against each other, which no test task does. Validation and test: choices drawn once, by ``seed``.
     """
 
-    version = VERSION
     name: str
     seed: int = 0
     components: int = 100
 
-    # Without annotations: constants of the class, not fields of the dataclass.
+    version = VERSION
     arbitrary = True
     context = (0.1, 0.5)
     extra = (0.1, 0.5)
@@ -100,9 +99,15 @@ class Cora(Task):
             raise unknown_name("task", self.name, NAMES)
         self.with_features = self.name.startswith("cora/")
         self.few_shot = "few-shot" in self.name
-        self.num_classes = int(self.name.rpartition("-")[2])
-        self.num_features = self.components if self.with_features else 1
         self.rates = (0.01, 0.05, 0.1) if self.few_shot else (0.01, 0.05, 0.1, 0.3)
+
+    @property
+    def num_classes(self) -> int:
+        return int(self.name.rpartition("-")[2])
+
+    @property
+    def num_features(self) -> int:
+        return self.components if self.with_features else 1
 
     def augment(self, graph: Data, generator: torch.Generator) -> Data:
         """Few-shot: three tenths of the principal components are hidden from each graph, others in each.
@@ -127,7 +132,7 @@ class Cora(Task):
         return self.path == find_data(STAND_IN)
 
     @property
-    def source(self) -> str:  # type: ignore[override]
+    def source(self) -> str:
         return "stand-in" if self.stand_in else "present"
 
     def missing(self) -> str | None:

@@ -101,7 +101,6 @@ class OwnTask(Task):
     path: Path
     seed: int = 0
 
-    # Without annotations: constants of the class, not fields of the dataclass.
     standardise = True
     context = (0.1, 0.5)
     extra = (0.1, 0.5)
@@ -111,7 +110,7 @@ class OwnTask(Task):
         self.path = Path(self.path)
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         return f"own:{self.path}"
 
     @cached_property
@@ -120,11 +119,11 @@ class OwnTask(Task):
         return load_graphs(self.path)
 
     @property
-    def num_features(self) -> int:  # type: ignore[override]
+    def num_features(self) -> int:
         return int(self.own.graphs[0].x.size(1))
 
     @property
-    def num_classes(self) -> int:  # type: ignore[override]
+    def num_classes(self) -> int:
         return len(self.own.class_names)
 
     @property

@@ -73,11 +73,10 @@ class ShapeNet(Task):
     Graphs carry ``pos`` [N, 3].
     """
 
-    version = VERSION
     name: str
     neighbours: int = NEIGHBOURS
 
-    # Without annotations: constants of the class, not fields of the dataclass.
+    version = VERSION
     standardise = True
     metrics = ("shapes",)
     context = (0.05, 0.25)
@@ -96,7 +95,7 @@ class ShapeNet(Task):
         return [self.name.removeprefix("shapenet/")]
 
     @property
-    def num_classes(self) -> int:  # type: ignore[override]
+    def num_classes(self) -> int:
         return CATEGORIES[self.categories[0]].parts
 
     def missing(self) -> str | None:

@@ -66,7 +66,6 @@ class TudTask(Task):
     key: str
     seed: int = 0
 
-    # Without annotations: constants of the class, not fields of the dataclass.
     standardise = True
     context = (0.1, 0.25)
     extra = (0.1, 0.25)
@@ -82,15 +81,15 @@ class TudTask(Task):
         return DATASETS[self.key]
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         return f"tud/{self.key}"
 
     @property
-    def num_features(self) -> int:  # type: ignore[override]
+    def num_features(self) -> int:
         return self.dataset.num_features
 
     @property
-    def num_classes(self) -> int:  # type: ignore[override]
+    def num_classes(self) -> int:
         return len(self.dataset.class_names)
 
     @property
