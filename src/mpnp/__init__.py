@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .tasks import get_task
     from .training.fit import fit
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 __all__ = [
     "Episode",

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from .. import __version__
-from ..defaults import DRAWS
+from ..defaults import DRAWS, FIGURES
 from ..errors import UserError, unknown_name
 from ..models import PREDICTORS, configs
 from ..tasks import get_task
@@ -112,7 +111,7 @@ class Job:
         """All that the result depends on; a result with another identity is never taken for this job's."""
         task = get_task(self.task)
         whole: dict[str, Any] = {
-            "version": __version__,
+            "version": FIGURES,
             "data": {"task": self.task, "source": task.source, "version": task.version},
             "row": self.row,
             "seed": self.seed,
