@@ -53,7 +53,7 @@ class CellularAutomaton(Task):
         return f"ca/{self.family}"
 
     def augment(self, graph: Data, generator: torch.Generator) -> Data:
-        """Dead and alive change places, per graph, in the start and in the outcome: a rule seen so is a rule as likely."""
+        """Dead and alive swapped at random, per graph, in the start and in the outcome: the rule that results is as likely."""
         swap_start, swap_end = torch.randint(2, (2, graph.ptr.numel() - 1), generator=generator).bool()
         graph.x = torch.where(swap_start[graph.batch].unsqueeze(1), graph.x.flip(1), graph.x)
         graph.y = torch.where(swap_end[graph.batch], 1 - graph.y, graph.y)

@@ -1,9 +1,9 @@
 """Cora-Branched: papers of several disciplines of computer science, linked by citations, to be told apart.
 
 Transductive (``cora/transductive-N``): a task is N of the 11 disciplines, the graph is what they induce, the label is the
-discipline. Honestly said: features, edges and labels of *all* nodes are seen in training, and so is (nearly) every choice
-of disciplines; between training and test only the draw of the context and the names of the classes differ. It measures
-how well a network that knows the citation graph reads off which discipline is called what, not how it takes to new papers.
+discipline. Features, edges and labels of *all* nodes are seen in training, and so is (nearly) every choice of disciplines;
+between training and test only the draw of the context and the names of the classes differ. It measures how well a
+network that knows the citation graph finds out which discipline has which name, not how it generalises to new papers.
 
 Few-shot (``cora/few-shot-N``): a task is N of the 70 leaf classes, each of another discipline. The leaf classes of training
 (48), validation (11) and test (11) are disjoint, and so are the nodes; edges between splits are dropped, and the

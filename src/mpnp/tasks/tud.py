@@ -10,9 +10,9 @@
 
 The features are the node attributes alone: PyG's ``x`` would append the one-hot label to them.
 
-The paper drops 6 graphs of Proteins for having several components or an element of negative length. Taken at their word
-these two rules drop 51 of the 1113: 46 graphs of several components and 5 others with a negative length. We keep to the
-rules; which 6 the paper means cannot be told. Its attributes 0, 1, 2 are an element's first residue, last residue
+The paper drops 6 graphs of Proteins for having several components or an element of negative length. As stated, the two
+rules drop 51 of the 1113: 46 graphs of several components and 5 others with a negative length. We keep to the rules;
+which 6 the paper means is unknown. Its attributes 0, 1, 2 are an element's first residue, last residue
 and length, last - first + 1 (true of every node of the set, no other is a length in residues). Enzymes have such graphs
 too (31 and 3); the paper keeps all 600, and so do we.
 """
