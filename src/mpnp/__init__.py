@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .models import find_predictor, from_pretrained
     from .own.predict import predict
     from .prediction import Prediction, Predictor
-    from .tasks import get_task
+    from .tasks import OwnGraphs, as_graphs, get_task
     from .training.fit import fit
 
 __version__ = "0.2.0.dev0"
@@ -21,10 +21,12 @@ __version__ = "0.2.0.dev0"
 __all__ = [
     "Episode",
     "GraphSet",
+    "OwnGraphs",
     "Prediction",
     "Predictor",
     "Sampling",
     "UserError",
+    "as_graphs",
     "calibrate",
     "cross_fit",
     "episodes",
@@ -50,7 +52,7 @@ _HOMES = {
     "models": ("find_predictor", "from_pretrained"),
     "own.predict": ("predict",),
     "prediction": ("Prediction", "Predictor"),
-    "tasks": ("get_task",),
+    "tasks": ("OwnGraphs", "as_graphs", "get_task"),
     "training.fit": ("fit",),
 }
 

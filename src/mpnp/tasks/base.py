@@ -44,6 +44,13 @@ class Task(ABC):
         def num_features(self) -> int: ...
         @property
         def num_classes(self) -> int: ...
+        @property
+        def num_relations(self) -> int: ...
+        @property
+        def source(self) -> str: ...
+    else:
+        num_relations = 1
+        source = "present"
 
     arbitrary: ClassVar[bool] = False
     standardise: ClassVar[bool] = False
@@ -51,12 +58,7 @@ class Task(ABC):
     context: tuple[float, float]
     extra: tuple[float, float]
     rates: tuple[float, ...]
-    num_relations: int = 1
     version: ClassVar[int] = 1
-
-    @property
-    def source(self) -> str:
-        return "present"
 
     @property
     def class_names(self) -> list[str]:

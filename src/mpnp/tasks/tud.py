@@ -34,7 +34,7 @@ from ..errors import UserError, unknown_name
 from ..files import replacing
 from ..graphs import GraphSet
 from .base import Split, Task, cache_folder
-from .formats import read_tud
+from .formats import Choices, read_tud
 from .sources import find_data
 
 FILES = ("A", "graph_indicator", "node_attributes", "node_labels")
@@ -108,7 +108,7 @@ class TudTask(Task):
         if not _complete(_raw(name), name):
             download(name)
         folder = _raw(name)
-        own = read_tud(folder, name, None)
+        own = read_tud(folder, name, Choices())
         found = (len(own.feature_names), tuple(own.class_names))
         if found != (self.num_features, self.dataset.class_names):
             raise UserError(
