@@ -28,9 +28,9 @@ STOREYS = (
 HEIGHT = {room: height for height, rooms in enumerate(STOREYS) for room in rooms}
 # Seen across a line: a preset's sizes come from a task, which is all it knows of one.
 ALLOWED = {("models", "tasks")}
-# Tests of what no single module does: every model's contract, what the command line refuses, runs that are interrupted.
+# Tests of what no single module does: every model's contract, what is refused, runs that are interrupted, the docs.
 ACROSS = {"models/test_contract", "models/test_plain", "cli/test_refusals", "training/test_fit_refusals",
-          "training/test_interruption", "test_layout"}  # fmt: skip
+          "training/test_interruption", "test_layout", "test_docs"}  # fmt: skip
 
 
 def modules() -> list[Path]:

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from .models.base import LatentModel, ModelConfig, Network
     from .own.predict import predict
     from .prediction import Prediction, Predictor
-    from .tasks import get_task
+    from .tasks import OwnGraphs, as_graphs, get_task
     from .training.fit import fit
     from .training.recipe import Recipe
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 __all__ = [
     "Episode",
@@ -26,11 +26,13 @@ __all__ = [
     "LatentModel",
     "ModelConfig",
     "Network",
+    "OwnGraphs",
     "Prediction",
     "Predictor",
     "Recipe",
     "Sampling",
     "UserError",
+    "as_graphs",
     "calibrate",
     "cross_fit",
     "episodes",
@@ -57,7 +59,7 @@ _HOMES = {
     "models.base": ("LatentModel", "ModelConfig", "Network"),
     "own.predict": ("predict",),
     "prediction": ("Prediction", "Predictor"),
-    "tasks": ("get_task",),
+    "tasks": ("OwnGraphs", "as_graphs", "get_task"),
     "training.fit": ("fit",),
     "training.recipe": ("Recipe",),
 }

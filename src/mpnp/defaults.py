@@ -4,3 +4,7 @@ from __future__ import annotations
 
 SAMPLES = 16  # of the latent variable, in every prediction
 DRAWS = 3  # of the context, in every score
+
+# The version of the figures: part of every stored result's identity. Raised, apart from the package's version, by a
+# change that changes what the same seeds give; results of another version are not taken.
+FIGURES = "0.1.0"

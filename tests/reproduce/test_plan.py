@@ -102,7 +102,7 @@ def test_another_version_of_code_or_data_is_another_identity(monkeypatch: pytest
     monkeypatch.setattr("mpnp.tasks.cellular_automata.CellularAutomaton.version", 99)
     assert job.identity() != before
     monkeypatch.undo()
-    monkeypatch.setattr("mpnp.reproduce.plan.__version__", "0.0.1")
+    monkeypatch.setattr("mpnp.reproduce.plan.FIGURES", "0.0.1")
     assert job.identity() != before
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -91,7 +92,9 @@ class Judge:
 
     def spread(self, mass: Tensor, mean: Tensor) -> tuple[Tensor, float, float]:
         """Log-probabilities of the context [n, C] from own-label-free ``mass`` [n, C]; the pinch and the exponent."""
-        log_p = torch.stack([torch.stack([self.shared_out(mass, mean, pinch, e) for e in EXPONENTS]) for pinch in PINCHES])
+        log_p = torch.stack(
+            [torch.stack([self.shared_out(mass, mean, pinch, e) for e in EXPONENTS]) for pinch in PINCHES]
+        )
         loss = self.nll(log_p) + _SPREAD_PRIOR
         pinch, exponent = divmod(int(loss.argmin()), len(EXPONENTS))
         return log_p[pinch, exponent], PINCHES[pinch], EXPONENTS[exponent]
@@ -158,7 +161,9 @@ def stacked(opinions: list[Tensor], context: Tensor, judge: Judge) -> Tensor:
             mean = (p * inside).sum(1)
             gradient = (picked - mean).sum(0) - HOLD * (weights - start)
             spread = inside - mean.unsqueeze(1)
-            hessian = torch.einsum("nck,ncl->kl", p * spread, spread) + HOLD * torch.eye(weights.numel(), dtype=torch.double)
+            hessian = torch.einsum("nck,ncl->kl", p * spread, spread) + HOLD * torch.eye(
+                weights.numel(), dtype=torch.double
+            )
             step = torch.linalg.solve(hessian, gradient)
             weights = weights + step * min(1.0, 1.0 / float(step.abs().max().clamp(min=1e-9)))
     return (log_p @ weights.float()).log_softmax(-1)
@@ -253,14 +258,22 @@ class _Asking:
             return torch.exp(-torch.cdist(rows, marks).square() / width)
 
         size = max(1, PART // max(marks.size(0), 1))
-        return self.kernel_expert(kernel(marks), lambda weights: torch.cat([kernel(rows) @ weights for rows in centred.split(size)]),
-                                  lambda: kernel(centred[self.context]))
+        return self.kernel_expert(
+            kernel(marks),
+            lambda weights: torch.cat([kernel(rows) @ weights for rows in centred.split(size)]),
+            lambda: kernel(centred[self.context]),
+        )
 
     def spanned(self, columns: Tensor) -> Tensor:
         """A kernel whose columns [N, m] at the landmarks are given."""
-        return self.kernel_expert(columns[self.landmarks], lambda weights: columns @ weights, lambda: columns[self.context])
+        return self.kernel_expert(
+            columns[self.landmarks], lambda weights: columns @ weights, lambda: columns[self.context]
+        )
 
-    def kernel_expert(self, among, everywhere, at_context) -> Tensor:
+    def kernel_expert(
+        self, among: Tensor, everywhere: Callable[[Tensor], Tensor], at_context: Callable[[], Tensor]
+    ) -> Tensor:
+        """``among`` [m, m] the landmarks; ``everywhere``: all nodes' kernel values times weights [m, C]; ``at_context`` [n, m]."""
         judge = self.judge
         if self.exact:
             fit = kernel_ridge(among, judge.centred)
@@ -292,7 +305,10 @@ class _Asking:
         for read in reads:
             mass = read.sum(1, keepdim=True)
             known = mass > 1e-9
-            columns += [torch.where(known, read / mass.clamp(min=1e-9) - prior, torch.zeros_like(read)), known.float() - known.float().mean()]
+            columns += [
+                torch.where(known, read / mass.clamp(min=1e-9) - prior, torch.zeros_like(read)),
+                known.float() - known.float().mean(),
+            ]
         return torch.cat(columns, 1)
 
     def everything(self, around: Tensor) -> Tensor:

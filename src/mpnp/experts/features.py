@@ -43,7 +43,11 @@ def _counts(x: Tensor) -> bool:
 def _scaled(x: Tensor) -> Tensor | None:
     """Every column from its median in robust deviations, clamped; constant columns are left out."""
     x = x.double()
-    low, middle, high = x.quantile(torch.tensor([0.25, 0.5, 0.75], dtype=torch.double), dim=0) if x.size(0) <= 100_000 else _quantiles(x)
+    low, middle, high = (
+        x.quantile(torch.tensor([0.25, 0.5, 0.75], dtype=torch.double), dim=0)
+        if x.size(0) <= 100_000
+        else _quantiles(x)
+    )
     spread = (high - low) / 1.349
     centred = x - middle
     largest = centred.abs().amax(0)

@@ -153,7 +153,9 @@ class Universal(LatentModel):
         sets = [
             reading.from_context if torch.equal(labels, context) else reading.ask(labels) for labels in shown.unbind(1)
         ]
-        found = [[self.weigher.latent(self.summary(question)) for question in asked] for asked in zip(*sets, strict=True)]
+        found = [
+            [self.weigher.latent(self.summary(question)) for question in asked] for asked in zip(*sets, strict=True)
+        ]
         loc, scale = (
             torch.stack([torch.stack([getattr(q, name) for q in row]) for row in found]) for name in ("loc", "scale")
         )

@@ -41,9 +41,11 @@ class Weigher(nn.Module):
     Shapes: Q nodes asked for, n labelled nodes, C classes, E experts, K samples of z.
     """
 
-    def __init__(self, experts: int, facts: int, extras: int, width: int, summary: int, z_width: int, trusted: int) -> None:
+    def __init__(
+        self, experts: int, facts: int, extras: int, width: int, summary: int, z_width: int, trusted: int
+    ) -> None:
         super().__init__()
-        self.experts, self.trusted = experts, trusted
+        self.experts, self.width, self.trusted = experts, width, trusted
         self.pair = nn.Sequential(nn.Linear(2 * experts + 1, width), nn.GELU(), nn.Linear(width, width))
         self.summarise = nn.Sequential(
             nn.Linear(facts + 2 * width, summary), nn.GELU(), nn.Linear(summary, summary), nn.GELU()
@@ -65,9 +67,8 @@ class Weigher(nn.Module):
 
         A node tells how its true class was spoken of, and the wrong class that the trusted opinion speaks for most.
         """
-        width = self.pair[-1].out_features
         if not y.numel():
-            return self.summarise(torch.cat([facts, facts.new_zeros(2 * width)]))
+            return self.summarise(torch.cat([facts, facts.new_zeros(2 * self.width)]))
         row = torch.arange(y.numel(), device=y.device)
         others = said[..., self.trusted].masked_fill(F.one_hot(y, said.size(1)).bool(), -torch.inf)
         true, wrong = said[row, y], said[row, others.argmax(1)]

@@ -10,8 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 import yaml
 
-from .. import __version__
-from ..defaults import DRAWS
+from ..defaults import DRAWS, FIGURES
 from ..errors import UserError, unknown_name
 from ..models import PREDICTORS, configs
 from ..models.base import ModelConfig
@@ -126,7 +125,7 @@ class Job:
         """All that the result depends on; a result with another identity is never taken for this job's."""
         task = get_task(self.task)
         whole: dict[str, Any] = {
-            "version": __version__,
+            "version": FIGURES,
             "data": {"task": self.task, "source": task.source, "version": task.version},
             "row": self.row,
             "seed": self.seed,

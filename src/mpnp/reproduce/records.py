@@ -65,7 +65,7 @@ def difference(found: Any, wanted: dict[str, Any]) -> str:
     if not isinstance(found, dict):
         return "another version of mpnp"
     if found.get("version") != wanted["version"]:
-        return f"version {found.get('version')} of mpnp, not {wanted['version']}"
+        return f"version {found.get('version')} of the figures, not {wanted['version']}"
     return f"another {_words(_changed(found, wanted))}"
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from ..errors import UserError, unknown_name
 from . import cora, shapenet
 from .base import SPLITS, Split, Task
 from .cellular_automata import FAMILIES, CellularAutomaton
-from .own import OwnTask
+from .own import OwnGraphs, OwnTask, as_graphs
 from .ppisp import PpispTask
 from .tud import DATASETS, TudTask
 
@@ -23,8 +24,12 @@ TASKS: dict[str, Callable[[], Task]] = {
 }
 
 
-def get_task(name: str) -> Task:
-    """The task ``name``, or a user's own graphs where ``name`` is a path."""
+def get_task(name: Any) -> Task:
+    """The task ``name``, or a user's own graphs: a path, or anything else that :func:`mpnp.as_graphs` takes."""
+    if isinstance(name, Task):
+        return name
+    if not isinstance(name, str):
+        return OwnTask(name)
     if name in TASKS:
         return TASKS[name]()
     path = Path(name.removeprefix("own:"))  # as a trained model names what it was trained on
@@ -56,4 +61,4 @@ def describe() -> list[dict[str, object]]:
     return rows
 
 
-__all__ = ["SPLITS", "TASKS", "Split", "Task", "describe", "get_task"]
+__all__ = ["SPLITS", "TASKS", "OwnGraphs", "Split", "Task", "as_graphs", "describe", "get_task"]

@@ -6,7 +6,7 @@ import os
 from abc import ABC, abstractmethod
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import torch
 from torch_geometric.data import Data
@@ -34,23 +34,42 @@ class Task(ABC):
     ``rates``: the context rates at which the paper reports.
     ``metrics``: what is counted besides the common scores: 'binary' for F1 and MCC, 'shapes' for mIoU.
     ``source``: where the data comes from, in a word or two; ``version``: raised when the same name comes to mean other graphs.
+
+    What is the same for all tasks of a class is an attribute of the class (without annotation even where that is a
+    dataclass, so that it is no field); what depends on the fields is a property.
     """
 
-    name: str
+    if TYPE_CHECKING:  # only read here: a subclass may store or compute them
+
+        @property
+        def name(self) -> str: ...
+        @property
+        def num_features(self) -> int: ...
+        @property
+        def num_classes(self) -> int: ...
+        @property
+        def num_relations(self) -> int: ...
+        @property
+        def source(self) -> str: ...
+        @property
+        def rates(self) -> tuple[float, ...]: ...
+        @property
+        def transductive(self) -> bool: ...
+        @property
+        def appendix(self) -> str: ...
+    else:
+        num_relations = 1
+        source = "present"
+        transductive = False
+        appendix = "other"
+
     arbitrary: ClassVar[bool] = False
     by_rule: ClassVar[bool] = False
     places: ClassVar[bool] = False
-    transductive: bool = False
-    appendix: str = "other"
     standardise: ClassVar[bool] = False
     metrics: ClassVar[tuple[Literal["binary", "shapes"], ...]] = ()
     context: tuple[float, float]
     extra: tuple[float, float]
-    rates: tuple[float, ...]
-    num_features: int
-    num_classes: int
-    num_relations: int = 1
-    source: str = "present"
     version: ClassVar[int] = 1
 
     @property

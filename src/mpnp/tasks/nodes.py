@@ -21,7 +21,7 @@ from torch_geometric.data import Data
 from ..episode import Episode
 from ..errors import UserError, unknown_name
 from ..graphs import UNLABELLED, GraphSet
-from .base import Split, Task
+from .base import SPLITS, Split, Task
 from .sources import find_data
 
 PER_CLASS = 20  # labels times classes, where a graph comes without published masks
@@ -143,11 +143,14 @@ class NodeTask(Task):
 
     def load(self) -> dict[Split, GraphSet]:
         """The first split: the graph with only the training labels, and with those of each other mask beside them."""
-        public, stores = self.public, {}
+        public = self.public
+        stores: dict[Split, GraphSet] = {}
         train = public.mask("train", 0)
-        for split in ("train", "val", "test"):
+        for split in SPLITS:
             seen = train | public.mask(split, 0)
-            graph = Data(x=public.graph.x, edge_index=public.graph.edge_index, y=torch.where(seen, public.graph.y, UNLABELLED))
+            graph = Data(
+                x=public.graph.x, edge_index=public.graph.edge_index, y=torch.where(seen, public.graph.y, UNLABELLED)
+            )
             stores[split] = GraphSet.from_data_list([graph])
         return stores
 

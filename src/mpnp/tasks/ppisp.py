@@ -116,7 +116,6 @@ class PpispTask(Task):
 
     seed: int = 0
 
-    # Without annotations: constants of the class, not fields of the dataclass.
     name = "ppisp"
     standardise = True
     metrics = ("binary",)

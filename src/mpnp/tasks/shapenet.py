@@ -74,11 +74,10 @@ class ShapeNet(Task):
     Graphs carry ``pos`` [N, 3].
     """
 
-    version = VERSION
     name: str
     neighbours: int = NEIGHBOURS
 
-    # Without annotations: constants of the class, not fields of the dataclass.
+    version = VERSION
     standardise = True
     places = True
     appendix = "shapes"
@@ -92,14 +91,17 @@ class ShapeNet(Task):
         known = [name for name in NAMES if ("/mixed-" in name) == self.arbitrary]
         if self.name not in known:
             raise unknown_name("task", self.name, known)
-        self.rates = (0.001, 0.01, 0.05, 0.1) if self.arbitrary else (0.001, 0.01, 0.05, 0.1, 0.3)
+
+    @property
+    def rates(self) -> tuple[float, ...]:
+        return (0.001, 0.01, 0.05, 0.1) if self.arbitrary else (0.001, 0.01, 0.05, 0.1, 0.3)
 
     @property
     def categories(self) -> list[str]:
         return [self.name.removeprefix("shapenet/")]
 
     @property
-    def num_classes(self) -> int:  # type: ignore[override]
+    def num_classes(self) -> int:
         return CATEGORIES[self.categories[0]].parts
 
     def missing(self) -> str | None:

@@ -71,8 +71,8 @@ def nothing(random: Random, nodes: int) -> np.ndarray:
 
 def some(random: Random, kinds: list[np.ndarray]) -> np.ndarray:
     """Features of any kind that tell something of each of ``kinds``, a list of whole numbers per node."""
-    draw = random.choice([words, measurements, categories], p=[0.55, 0.35, 0.1])
-    x = draw(random, kinds)
+    draws = (words, measurements, categories)
+    x = draws[int(random.choice(len(draws), p=[0.55, 0.35, 0.1]))](random, kinds)
     if random.random() < 0.15:  # some nodes are blank
         x = x * (random.random((x.shape[0], 1)) > random.uniform(0.05, 0.6))
     return x.astype(np.float32)

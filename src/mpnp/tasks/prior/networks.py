@@ -24,7 +24,9 @@ def both_ways(edges: np.ndarray, nodes: int) -> np.ndarray:
     return np.stack([np.concatenate([low, high]), np.concatenate([high, low])])
 
 
-def pairs_of_blocks(random: Random, block: np.ndarray, affinity: np.ndarray, propensity: np.ndarray, count: int) -> np.ndarray:
+def pairs_of_blocks(
+    random: Random, block: np.ndarray, affinity: np.ndarray, propensity: np.ndarray, count: int
+) -> np.ndarray:
     """A degree-corrected block model: about ``count`` edges, node i with one end of an edge in proportion to
     ``propensity`` [N], a pair of blocks in proportion to ``affinity`` [K, K]."""
     order = np.argsort(block, kind="stable")

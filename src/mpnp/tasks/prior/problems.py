@@ -148,14 +148,19 @@ def rules(random: Random, nodes: int, classes: int) -> Drawn:
         around = around / degree
     own, others = random.normal(0, random.uniform(0, 1.5), (states, classes)), random.normal(0, 1, (states, classes))
     if random.random() < 0.5:  # a table of its own for every state, as automata have
-        score = np.einsum("ns,nt,stc->nc", one_hot, around, random.normal(0, 1, (states, states, classes))) + one_hot @ own
+        score = (
+            np.einsum("ns,nt,stc->nc", one_hot, around, random.normal(0, 1, (states, states, classes))) + one_hot @ own
+        )
     else:
         score = one_hot @ own + around @ others
     score = (score - score.mean(0)) / (score.std(0) + 1e-6)
     y = (score + random.normal(0, between(random, 0.01, 0.6), score.shape)).argmax(1)
     x = one_hot.astype(np.float32)
     if random.random() < 0.4:
-        x = (x @ random.normal(0, 1, (states, int(random.integers(2, 12)))) + random.normal(0, between(random, 0.01, 0.5), (nodes, 1))).astype(np.float32)
+        x = (
+            x @ random.normal(0, 1, (states, int(random.integers(2, 12))))
+            + random.normal(0, between(random, 0.01, 0.5), (nodes, 1))
+        ).astype(np.float32)
     return x, edges, y
 
 
@@ -170,7 +175,9 @@ def clues(random: Random, nodes: int, classes: int) -> Drawn:
     counts = counts + random.integers(-1, 2, counts.shape) * (random.random(counts.shape) < random.uniform(0, 0.3))
     unseen = random.random(nodes) < random.uniform(0, 0.7)
     if random.random() < 0.6:
-        x = np.concatenate([np.eye(11)[np.clip(column, 0, 10).astype(int)] for column in counts.T] + [unseen[:, None]], 1)
+        x = np.concatenate(
+            [np.eye(11)[np.clip(column, 0, 10).astype(int)] for column in counts.T] + [unseen[:, None]], 1
+        )
     else:
         x = np.concatenate([counts, unseen[:, None]], 1)
     x = np.where(unseen[:, None], np.eye(x.shape[1])[-1], x)
@@ -219,7 +226,9 @@ def appearances(random: Random, nodes: int, classes: int) -> Drawn:
         x = looks.measurements(random, [np.zeros(nodes, dtype=np.int64)])
         z = (x - x.mean(0)) / (x.std(0) + 1e-9)
         hidden = np.tanh(z @ random.normal(0, between(random, 0.2, 1.5), (x.shape[1], 16)))
-        y = (hidden @ random.normal(0, 1, (16, classes)) + random.normal(0, between(random, 0.01, 1), (nodes, classes))).argmax(1)
+        y = (
+            hidden @ random.normal(0, 1, (16, classes)) + random.normal(0, between(random, 0.01, 1), (nodes, classes))
+        ).argmax(1)
     return x, networks.any_network(random, nodes), y
 
 

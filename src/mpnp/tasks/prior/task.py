@@ -34,7 +34,9 @@ class PriorTask(Task):
         return self.scale()
 
     def load(self) -> dict[Split, GraphSet]:
-        raise UserError("The problems of prior/graphs are drawn one by one; train a model that answers any graph: --model universal.")
+        raise UserError(
+            "The problems of prior/graphs are drawn one by one; train a model that answers any graph: --model universal."
+        )
 
     def problem(self, number: int) -> Problem:
         """Problem ``number``: always the same for the same number."""
