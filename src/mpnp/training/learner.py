@@ -12,6 +12,7 @@ from torch.utils.data import DataLoader
 from tqdm import tqdm
 
 from ..episode import Episode
+from ..evaluation.answers import Answers
 from ..evaluation.scores import Score
 from ..models.base import LatentModel
 from ..tasks.base import Task
@@ -65,7 +66,7 @@ class Learner(L.LightningModule):
 
     def validation_step(self, episode: Episode, step: int) -> None:
         nodes = episode.unlabelled_targets.nonzero().squeeze(1)
-        self.score.add(self.model.predict(episode, nodes=nodes), episode.y[nodes])
+        self.score.add(Answers(episode, nodes, self.model.predict(episode, nodes=nodes)))
         if step == 0:
             health = latent_health(self.model, episode)
             self.log_dict(health, on_step=False, on_epoch=True, batch_size=episode.num_graphs)
