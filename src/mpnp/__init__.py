@@ -7,11 +7,14 @@ if TYPE_CHECKING:
     from .active import replay, suggest
     from .episode import Episode, Sampling, sample_episode
     from .errors import UserError
+    from .evaluation.answers import Answers, cross_fit, episodes
     from .evaluation.calibrate import calibrate
-    from .evaluation.evaluate import cross_fit, episodes, evaluate
+    from .evaluation.evaluate import evaluate
+    from .evaluation.reliability import check_calibration
     from .graphs import GraphSet
     from .models import find_predictor, from_pretrained
     from .own.predict import predict
+    from .plots import plot
     from .prediction import Prediction, Predictor
     from .tasks import get_task
     from .training.fit import fit
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Answers",
     "Episode",
     "GraphSet",
     "Prediction",
@@ -26,6 +30,7 @@ __all__ = [
     "Sampling",
     "UserError",
     "calibrate",
+    "check_calibration",
     "cross_fit",
     "episodes",
     "evaluate",
@@ -33,6 +38,7 @@ __all__ = [
     "fit",
     "from_pretrained",
     "get_task",
+    "plot",
     "predict",
     "replay",
     "sample_episode",
@@ -42,13 +48,16 @@ __all__ = [
 # Where each name lives. Loaded on first use: torch and Lightning take seconds, and 'mpnp --help' needs neither.
 _HOMES = {
     "active": ("replay", "suggest"),
-    "evaluation.calibrate": ("calibrate",),
     "episode": ("Episode", "Sampling", "sample_episode"),
     "errors": ("UserError",),
-    "evaluation.evaluate": ("cross_fit", "episodes", "evaluate"),
+    "evaluation.answers": ("Answers", "cross_fit", "episodes"),
+    "evaluation.calibrate": ("calibrate",),
+    "evaluation.evaluate": ("evaluate",),
+    "evaluation.reliability": ("check_calibration",),
     "graphs": ("GraphSet",),
     "models": ("find_predictor", "from_pretrained"),
     "own.predict": ("predict",),
+    "plots": ("plot",),
     "prediction": ("Prediction", "Predictor"),
     "tasks": ("get_task",),
     "training.fit": ("fit",),
