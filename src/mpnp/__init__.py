@@ -13,11 +13,13 @@ if TYPE_CHECKING:
     from .evaluation.reliability import check_calibration
     from .graphs import GraphSet
     from .models import find_predictor, from_pretrained
+    from .models.base import LatentModel, ModelConfig, Network
     from .own.predict import predict
     from .plots import plot
     from .prediction import Prediction, Predictor
     from .tasks import get_task
     from .training.fit import fit
+    from .training.recipe import Recipe
 
 __version__ = "0.1.0"
 
@@ -25,8 +27,12 @@ __all__ = [
     "Answers",
     "Episode",
     "GraphSet",
+    "LatentModel",
+    "ModelConfig",
+    "Network",
     "Prediction",
     "Predictor",
+    "Recipe",
     "Sampling",
     "UserError",
     "calibrate",
@@ -56,11 +62,13 @@ _HOMES = {
     "evaluation.reliability": ("check_calibration",),
     "graphs": ("GraphSet",),
     "models": ("find_predictor", "from_pretrained"),
+    "models.base": ("LatentModel", "ModelConfig", "Network"),
     "own.predict": ("predict",),
     "plots": ("plot",),
     "prediction": ("Prediction", "Predictor"),
     "tasks": ("get_task",),
     "training.fit": ("fit",),
+    "training.recipe": ("Recipe",),
 }
 
 

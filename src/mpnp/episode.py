@@ -21,7 +21,6 @@ class Episode:
 
     Shapes: ``graph`` a PyG ``Data`` with ``x`` [N, F], ``edge_index`` [2, E], ``batch`` [N], ``ptr`` [B + 1];
     ``y`` [N] labels, -1 where unknown; ``context``, ``target`` [N] bool, the targets containing the context.
-    ``place``: if these graphs are a part of a larger batch, the number of the first there and how many there are.
     """
 
     graph: Data
@@ -29,7 +28,6 @@ class Episode:
     context: Tensor
     target: Tensor
     num_classes: int
-    place: tuple[int, int] | None = None
 
     @classmethod
     def from_graphs(cls, graphs: list[Data], context: Tensor | None = None, num_classes: int | None = None) -> Episode:

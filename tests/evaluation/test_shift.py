@@ -51,7 +51,7 @@ class Clouds(Task):
 def model(tmp_path_factory: pytest.TempPathFactory) -> LatentModel:
     small = {"epoch_steps": 12, "batch_graphs": 16, "width": 32}
     out = tmp_path_factory.mktemp("shift") / "model"
-    return fit(Clouds(0), "ampnp", out, epochs=10, threads=1, progress=False, options=small).model
+    return fit(Clouds(0), "ampnp", out=out, epochs=10, threads=1, progress=False, options=small).model
 
 
 def test_epistemic_uncertainty_falls_with_context_and_rises_abroad(model: LatentModel) -> None:

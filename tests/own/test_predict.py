@@ -30,7 +30,7 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     place = tmp_path_factory.mktemp("own")
     options = {"width": 16} if request.param == "ampnp" else {}
     task = OwnTask(write(place / "graphs", ring()))
-    return fit(task, request.param, place / "model", epochs=2, progress=False, options=options).folder
+    return fit(task, request.param, out=place / "model", epochs=2, progress=False, options=options).folder
 
 
 @pytest.fixture(scope="module")

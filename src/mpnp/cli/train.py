@@ -53,8 +53,8 @@ def run(options: Namespace) -> None:
     fitted = fit(
         task,
         options.model,
-        out,
-        recipe=options.recipe,
+        options.recipe,
+        out=out,
         epochs=options.epochs,
         seed=options.seed,
         threads=options.threads,

@@ -62,9 +62,8 @@ def check_predictor(given: Any) -> None:
 
 
 def known_classes(predictor: Predictor) -> int | None:
-    """How many classes a trained model was made for; ``None`` where a predictor has no configuration."""
-    config = getattr(predictor, "config", None)
-    return None if config is None else int(config.num_classes)
+    """How many classes a trained model was made for; ``None`` where it was made for any, or for none in particular."""
+    return getattr(getattr(predictor, "config", None), "num_classes", None) or None
 
 
 def _what(given: Any) -> str:

@@ -152,10 +152,10 @@ def _named(predictors: Predictor | Sequence[Predictor] | Mapping[str, Predictor]
 def _check_features(predictors: Mapping[str, Predictor], task: Task) -> None:
     """Before the graphs are loaded, and with names: a model would only say that the graph does not fit."""
     for name, predictor in predictors.items():
-        config = getattr(predictor, "config", None)
-        if config is not None and config.num_features != task.num_features:
+        known = getattr(getattr(predictor, "config", None), "num_features", 0)  # 0: it reads any
+        if known and known != task.num_features:
             raise UserError(
-                f"'{name}' was trained on graphs with {config.num_features} features per node, {task.name} has "
+                f"'{name}' was trained on graphs with {known} features per node, {task.name} has "
                 f"{task.num_features}; compare models that read the same features."
             )
 

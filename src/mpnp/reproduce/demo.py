@@ -36,7 +36,7 @@ def run(out: Path, epochs: int | None = None) -> None:
     train = task.graphs("train")
     print(f"Task: {TASK}. {len(train)} small-world graphs, each with a rule of its own; the rules of the")
     print(f"{len(task.graphs('test'))} test graphs were never seen. Training 'ampnp' on this machine's processor …")
-    fitted = fit(task, "ampnp", model_folder, epochs=epochs or EPOCHS)
+    fitted = fit(task, "ampnp", out=model_folder, epochs=epochs or EPOCHS)
     predictors: list[Predictor] = [PREDICTORS["mode"](), PREDICTORS["state-mode"](), fitted.model]
     predictors.append(PREDICTORS["rule-posterior"]())
     tables = [evaluate(predictor, task, draws=2, progress=True) for predictor in predictors]

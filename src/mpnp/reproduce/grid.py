@@ -120,16 +120,16 @@ def _trained(job: Job, folder: Path, threads: int) -> Predictor:
     if not note.exists():
         with replacing(note) as temporary:
             write_json(temporary, job.identity())
+    recipe, model = job.settings()
     fitted = fit(
         get_task(job.task),
-        job.model,
-        folder / "runs" / job.name,
-        recipe=job.recipe,
+        model,
+        recipe,
+        out=folder / "runs" / job.name,
         seed=job.seed,
         threads=threads,
         resume=True,
         progress=False,
-        options=dict(job.changes),
     )
     if not fitted.metrics["finished"]:
         raise KeyboardInterrupt

@@ -26,6 +26,9 @@ class Task(ABC):
     """A source of episodes.
 
     ``arbitrary``: class names have no meaning beyond one graph, so every episode draws a permutation of them.
+    ``by_rule``: labels follow from features by a rule that is another in every graph. ``places``: features are coordinates in
+    a frame that all graphs share. ``transductive``: tested nodes were seen in training. ``appendix``: which lines of
+    the paper's table of hyperparameters are for it (see ``models/paper_table.py``).
     ``standardise``: features have scales of their own and are standardised with training statistics (by the model).
     ``context`` / ``extra``: the paper's ranges of the context rate and the extra-target rate in training.
     ``rates``: the context rates at which the paper reports.
@@ -35,6 +38,10 @@ class Task(ABC):
 
     name: str
     arbitrary: ClassVar[bool] = False
+    by_rule: ClassVar[bool] = False
+    places: ClassVar[bool] = False
+    transductive: bool = False
+    appendix: str = "other"
     standardise: ClassVar[bool] = False
     metrics: ClassVar[tuple[Literal["binary", "shapes"], ...]] = ()
     context: tuple[float, float]
@@ -66,6 +73,11 @@ class Task(ABC):
         stores = self.splits.values()
         graphs = sum(len(store) for store in stores)
         return graphs, sum(store.num_nodes for store in stores) / graphs
+
+    def scale(self) -> tuple[int, int]:
+        """About how many graphs there are and how many nodes each has; published tasks know it without their data."""
+        graphs, nodes = self.size()
+        return graphs, round(nodes)
 
     def augment(self, graph: Data, generator: torch.Generator) -> Data:
         """A training batch turned by symmetries of the task: another draw that is as likely as the one given."""

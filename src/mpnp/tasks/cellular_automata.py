@@ -42,6 +42,8 @@ class CellularAutomaton(Task):
     graphs_total: int = 2700
 
     # Without annotations: constants of the class, not fields of the dataclass.
+    by_rule = True
+    appendix = "automata"
     context = (0.3, 0.5)
     extra = (0.3, 0.5)
     rates = (0.1, 0.3, 1.0)
@@ -52,6 +54,9 @@ class CellularAutomaton(Task):
     @property
     def name(self) -> str:  # type: ignore[override]
         return f"ca/{self.family}"
+
+    def scale(self) -> tuple[int, int]:
+        return self.graphs_total, SIDE**2 if self.family == "life-like" else 150
 
     def augment(self, graph: Data, generator: torch.Generator) -> Data:
         """Dead and alive change places, per graph, in the start and in the outcome: a rule seen so is a rule as likely."""

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import math
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +43,7 @@ Floats = NDArray[np.floating[Any]]
 VERSION = 1
 HIDDEN = 0.3  # share of the features hidden in training, see Cora.augment
 CLASSES = 70
+PAPERS = 19_793  # in Cora Full
 DISCIPLINES = {
     "Information Retrieval": (0, 1, 4, 12),
     "Databases": (2, 10, 28, 42, 44, 46, 60),
@@ -100,9 +102,18 @@ class Cora(Task):
             raise unknown_name("task", self.name, NAMES)
         self.with_features = self.name.startswith("cora/")
         self.few_shot = "few-shot" in self.name
+        self.transductive = not self.few_shot
+        self.appendix = "few-shot citations" if self.few_shot else "transductive citations"
         self.num_classes = int(self.name.rpartition("-")[2])
         self.num_features = self.components if self.with_features else 1
         self.rates = (0.01, 0.05, 0.1) if self.few_shot else (0.01, 0.05, 0.1, 0.3)
+
+    def scale(self) -> tuple[int, int]:
+        ways = self.num_classes
+        every = math.comb(len(DISCIPLINES), ways)
+        training = FEW_SHOT_TRAINING if self.few_shot else max(every, LEAST_TRAINING)
+        tested = every if every <= ALL_TESTED else SOME_TESTED
+        return training + VALIDATION + tested, PAPERS * ways // (CLASSES if self.few_shot else len(DISCIPLINES))
 
     def augment(self, graph: Data, generator: torch.Generator) -> Data:
         """Few-shot: three tenths of the principal components are hidden from each graph, others in each.

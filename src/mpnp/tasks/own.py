@@ -131,6 +131,15 @@ class OwnTask(Task):
     def class_names(self) -> list[str]:
         return self.own.class_names
 
+    @property
+    def transductive(self) -> bool:  # type: ignore[override]
+        """Whether the splits hold the same graphs, with other labels."""
+        return sum(_count(graph.y) >= FEWEST_LABELS for graph in self.own.graphs) < FEWEST_GRAPHS
+
+    def scale(self) -> tuple[int, int]:
+        graphs = self.own.graphs
+        return len(graphs), round(sum(graph.num_nodes for graph in graphs) / len(graphs))
+
     def missing(self) -> str | None:
         return None if self.path.exists() else f"There is nothing at {self.path}; give the path of your graphs."
 

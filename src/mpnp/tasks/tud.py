@@ -48,14 +48,16 @@ class Dataset:
     name: str
     num_features: int
     class_names: tuple[str, ...]
+    graphs: int
+    nodes: int  # per graph, on average
 
 
 DATASETS = {
-    "proteins": Dataset("PROTEINS_full", 29, ("0", "1", "2")),
-    "enzymes": Dataset("ENZYMES", 18, ("1", "2", "3")),
-    "dhfr": Dataset("DHFR", 3, ("1", "6", "7", "8", "9", "16", "17", "35", "53")),
-    "cox2": Dataset("COX2", 3, ("1", "6", "7", "8", "9", "16", "17", "35")),
-    "bzr": Dataset("BZR", 3, ("1", "6", "7", "8", "9", "15", "16", "17", "35", "53")),
+    "proteins": Dataset("PROTEINS_full", 29, ("0", "1", "2"), 1062, 37),
+    "enzymes": Dataset("ENZYMES", 18, ("1", "2", "3"), 600, 33),
+    "dhfr": Dataset("DHFR", 3, ("1", "6", "7", "8", "9", "16", "17", "35", "53"), 756, 42),
+    "cox2": Dataset("COX2", 3, ("1", "6", "7", "8", "9", "16", "17", "35"), 467, 41),
+    "bzr": Dataset("BZR", 3, ("1", "6", "7", "8", "9", "15", "16", "17", "35", "53"), 405, 36),
 }
 
 
@@ -84,6 +86,13 @@ class TudTask(Task):
     @property
     def name(self) -> str:  # type: ignore[override]
         return f"tud/{self.key}"
+
+    @property
+    def appendix(self) -> str:  # type: ignore[override]
+        return self.key if self.key in ("enzymes", "proteins") else "molecules"
+
+    def scale(self) -> tuple[int, int]:
+        return self.dataset.graphs, self.dataset.nodes
 
     @property
     def num_features(self) -> int:  # type: ignore[override]
