@@ -16,7 +16,7 @@ STOREYS = (
     ("graphs",),
     ("episode",),
     ("prediction",),
-    ("nn",),
+    ("nn", "experts"),
     ("tasks", "models"),
     ("evaluation",),
     ("training", "own"),

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import torch
 
 from mpnp import tasks
 from mpnp.cli import main
+from mpnp.cli.main import COMMANDS
 from mpnp.tasks.cellular_automata import CellularAutomaton
 from mpnp.training.learner import Learner
 
@@ -40,6 +42,20 @@ def test_help_of_every_command(capsys: pytest.CaptureFixture[str]) -> None:
             main([name, "--help"])
         assert end.value.code == 0
         assert "--config" in capsys.readouterr().out
+
+
+def test_warnings_of_libraries_are_silent_and_no_others(
+    prints: Run, monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
+) -> None:
+    def warned(_: object) -> None:
+        warnings.warn_explicit("of no use", UserWarning, "x.py", 1, module="torch_geometric.utils")
+        warnings.warn_explicit("of use", UserWarning, "x.py", 1, module="mpnp.tasks")
+
+    monkeypatch.setattr(COMMANDS["tasks"], "run", warned)
+    before = list(warnings.filters)
+    prints("tasks")
+    assert [str(one.message) for one in recwarn] == ["of use"]
+    assert warnings.filters == before, "whoever calls main from Python keeps their own filters"
 
 
 def test_tasks(prints: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from torch_geometric.data import Data
 
 from mpnp.episode import Episode
 from mpnp.errors import UserError
-from mpnp.evaluation.evaluate import cross_fit
+from mpnp.evaluation.answers import cross_fit
 from mpnp.models.base import LatentModel, Model
 from mpnp.models.configs import MODELS, NETWORKS, PAPER_FAMILY, build, config
 from mpnp.models.neural_process import NeuralProcess
@@ -326,7 +326,8 @@ def test_cross_fitting_hides_a_nodes_own_label_from_it(case: Case) -> None:
     episode = Episode.from_graphs([graph, single], context, case.episode.num_classes)
 
     def fitted(of: Episode) -> tuple[Prediction, Tensor]:
-        return cross_fit(case.model, of, torch.Generator().manual_seed(0), samples=2)
+        answers = cross_fit(case.model, of, torch.Generator().manual_seed(0), samples=2)
+        return answers.prediction, answers.nodes
 
     expected, nodes = fitted(episode)
     assert sorted(nodes.tolist()) == context.nonzero().flatten().tolist()

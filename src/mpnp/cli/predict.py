@@ -23,10 +23,19 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> None:
-    from ..own.predict import predict_file
+    from ..models import from_pretrained
+    from ..own.export import write_csv
+    from ..own.predict import episode_of, label_sets, predict_episode
+    from ..tasks.own import load_graphs
 
     at_least(options, samples=1, seed=0)
-    summary = predict_file(
-        Path(options.model), Path(options.graph), Path(options.out), samples=options.samples, seed=options.seed
+    model = from_pretrained(options.model)
+    own = load_graphs(options.graph, model.config.class_names or None)
+    episode = episode_of(model, own.graphs, len(own.class_names))
+    prediction = predict_episode(model, episode, samples=options.samples, seed=options.seed)
+    out = Path(options.out)
+    write_csv(out, own, episode, prediction, label_sets(model, episode, prediction))
+    shown = int(episode.context.sum())
+    print(
+        f"{episode.num_nodes} nodes of {episode.num_graphs} graph(s), {shown} of them labelled, predicted: see {out}."
     )
-    print(summary)

@@ -13,6 +13,7 @@ from .base import Model, ModelConfig
 from .gnn import GraphNetwork, GraphNetworkConfig
 from .neural_process import NeuralProcess, NeuralProcessConfig
 from .paper_table import PAPER_FAMILY, Row, paper_row
+from .universal import Universal, UniversalConfig
 
 # What a preset starts from: its name, the task, the recipe's name, and the fields that every configuration has.
 Preset = Callable[[str, Task, str, dict[str, Any]], ModelConfig]
@@ -59,6 +60,11 @@ def flagship_fields(task: Properties) -> dict[str, Any]:
     if task.features >= 4 * MANY_FEATURES:
         changes["reaches"] = (2, 8, 40)  # features say more than the labels of direct neighbours do
     return changes
+
+
+def _universal(model: str, task: Task, recipe_name: str, shared: dict[str, Any]) -> ModelConfig:
+    """The same for every task."""
+    return UniversalConfig(task=task.name)
 
 
 def _network(model: str, task: Task, recipe_name: str, shared: dict[str, Any]) -> ModelConfig:
@@ -119,6 +125,12 @@ PRESETS: dict[str, Preset] = {
     **dict.fromkeys(PAPER_FAMILY, _paper_family),
     **dict.fromkeys(("ampnp", "anp"), _flagship),
     **dict.fromkeys(NETWORKS, _network),
+    "universal": _universal,
 }
-KINDS: dict[str, type[Model]] = {"ampnp": AttentiveMPNP, "neural-process": NeuralProcess, "gnn": GraphNetwork}
+KINDS: dict[str, type[Model]] = {
+    "ampnp": AttentiveMPNP,
+    "neural-process": NeuralProcess,
+    "gnn": GraphNetwork,
+    "universal": Universal,
+}
 MODELS = tuple(PRESETS)

@@ -11,8 +11,10 @@ from ..errors import UserError, unknown_name
 from . import cora, shapenet
 from .base import SPLITS, Split, Task
 from .cellular_automata import FAMILIES, CellularAutomaton
+from .nodes import GRAPHS, NodeTask
 from .own import OwnGraphs, OwnTask, as_graphs
 from .ppisp import PpispTask
+from .prior.task import PriorTask
 from .tud import DATASETS, TudTask
 
 TASKS: dict[str, Callable[[], Task]] = {
@@ -21,6 +23,8 @@ TASKS: dict[str, Callable[[], Task]] = {
     "ppisp": PpispTask,
     **{name: partial(shapenet.shapenet_task, name) for name in shapenet.NAMES},
     **{name: partial(cora.Cora, name) for name in cora.NAMES},
+    **{f"node/{key}": partial(NodeTask, key) for key in GRAPHS},
+    PriorTask.name: PriorTask,
 }
 
 

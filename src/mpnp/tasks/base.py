@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import torch
 from torch_geometric.data import Data
 
+from ..episode import Episode
+from ..errors import UserError
 from ..graphs import GraphSet
 
 Split = Literal["train", "val", "test"]
@@ -33,6 +35,7 @@ class Task(ABC):
     ``context`` / ``extra``: the paper's ranges of the context rate and the extra-target rate in training.
     ``rates``: the context rates at which the paper reports.
     ``metrics``: what is counted besides the common scores: 'binary' for F1 and MCC, 'shapes' for mIoU.
+    ``drawn``: there is no end of its graphs: they are drawn one by one (:meth:`draw`), each with features and classes of its own.
     ``source``: where the data comes from, in a word or two; ``version``: raised when the same name comes to mean other graphs.
 
     What is the same for all tasks of a class is an attribute of the class (without annotation even where that is a
@@ -64,6 +67,7 @@ class Task(ABC):
         appendix = "other"
 
     arbitrary: ClassVar[bool] = False
+    drawn: ClassVar[bool] = False
     by_rule: ClassVar[bool] = False
     places: ClassVar[bool] = False
     standardise: ClassVar[bool] = False
@@ -105,6 +109,14 @@ class Task(ABC):
     def __deepcopy__(self, memo: dict[int, Any]) -> Task:
         """Itself: its graphs never change, and whoever copies a model in training would copy them all."""
         return self
+
+    def draw(self, number: int) -> Episode:
+        """Episode ``number`` of a task that is ``drawn``, always the same for the same number."""
+        raise UserError(f"{self.name} has a given number of graphs; they are not drawn one by one.")
+
+    def published(self, rate: float, draw: int, split: Split) -> Episode | None:
+        """The context that comes with the data at this rate, one for every ``draw``; ``None``: contexts are drawn at random."""
+        return None
 
     def missing(self) -> str | None:
         """``None`` if the data is present, else one sentence on how to get it."""

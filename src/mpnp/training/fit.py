@@ -32,7 +32,7 @@ from .objectives import latent_health, objective
 from .options import with_options
 from .parallel import check_processes
 from .recipe import Recipe
-from .stream import EpisodeStream
+from .stream import lessons_of
 
 
 def quiet() -> None:
@@ -88,7 +88,7 @@ def fit(
     plan, changed = with_options(plan, configuration, given)
     lessons = task if plan.learn_from is None else get_task(plan.learn_from)
     if plan.most_steps and epochs is None:
-        fitting = plan.most_steps // len(EpisodeStream(lessons, plan, seed, 0))
+        fitting = plan.most_steps // lessons_of(lessons, plan, seed, 0).updates
         plan = replace(plan, epochs=max(1, min(plan.epochs, fitting)))
     L.seed_everything(seed, verbose=False)
     if isinstance(model, Model):
@@ -100,7 +100,7 @@ def fit(
     _try_out(network, plan, lessons, seed, thoroughly=bool(options) or network is model)
 
     run = {"task": task.name, "seed": seed, "recipe": asdict(plan), "model": asdict(changed)}
-    trainer, best = _trainer(folder, plan, progress, devices, nodes)
+    trainer, best = _trainer(folder, plan, progress, devices, nodes, plan.batch_graphs if lessons.drawn else 1)
     first = trainer.is_global_zero
     with run_folder.claimed(folder, run, resume) if first else nullcontext():
         if run_folder.finished(folder):
@@ -163,7 +163,7 @@ def _configuration(model: str | ModelConfig | Model, task: Task, recipe: str | R
 
 def _try_out(network: Model, plan: Recipe, task: Task, seed: int, thoroughly: bool) -> None:
     """What can be wrong with data, options or a model of the user's own is found out before any folder is touched."""
-    episode = next(iter(EpisodeStream(task, replace(plan, batch_graphs=1), seed, 0)))
+    episode = next(iter(lessons_of(task, replace(plan, batch_graphs=1), seed, 0)))
     network.check(episode)
     if thoroughly:
         with torch.no_grad():
@@ -214,8 +214,10 @@ def _fewer_warnings() -> Iterator[None]:
         yield
 
 
-def _trainer(out: Path, plan: Recipe, progress: bool, devices: int, nodes: int) -> tuple[L.Trainer, ModelCheckpoint]:
-    """Lightning's trainer, and its checkpoint of the best epoch."""
+def _trainer(
+    out: Path, plan: Recipe, progress: bool, devices: int, nodes: int, batches: int = 1
+) -> tuple[L.Trainer, ModelCheckpoint]:
+    """Lightning's trainer, whose weights change after so many ``batches``, and its checkpoint of the best epoch."""
     checkpoints = out / run_folder.CHECKPOINTS
     best = run_folder.Kept(checkpoints, "best", "val_nll", enable_version_counter=False)
     # Not ``save_last``, which writes only when the best is written too.
@@ -238,6 +240,7 @@ def _trainer(out: Path, plan: Recipe, progress: bool, devices: int, nodes: int) 
         max_epochs=plan.epochs,
         callbacks=callbacks,
         logger=CSVLogger(out, name="", version="log"),
+        accumulate_grad_batches=batches,
         gradient_clip_val=plan.clip,
         reload_dataloaders_every_n_epochs=1,
         enable_progress_bar=False,  # ours

@@ -13,13 +13,14 @@ from tqdm import tqdm
 
 from ..episode import Episode
 from ..errors import UserError
+from ..evaluation.answers import Answers
 from ..evaluation.scores import Score
 from ..models.base import Model
 from ..tasks.base import Task
 from .objectives import latent_health, objective
 from .parallel import share
 from .recipe import Recipe
-from .stream import EpisodeStream, validation_episodes
+from .stream import lessons_of, validation_episodes
 
 
 class Learner(L.LightningModule):
@@ -42,7 +43,7 @@ class Learner(L.LightningModule):
         self.seconds = checkpoint.get("seconds", 0.0)
 
     def train_dataloader(self) -> DataLoader[Episode]:
-        stream = EpisodeStream(self.lessons, self.recipe, self.seed, self.current_epoch)
+        stream = lessons_of(self.lessons, self.recipe, self.seed, self.current_epoch)
         return DataLoader(stream, batch_size=None)
 
     def val_dataloader(self) -> DataLoader[Episode]:
@@ -72,7 +73,7 @@ class Learner(L.LightningModule):
 
     def validation_step(self, episode: Episode, step: int) -> None:
         nodes = episode.unlabelled_targets.nonzero().squeeze(1)
-        self.score.add(self.model.predict(episode, nodes=nodes), episode.y[nodes])
+        self.score.add(Answers(episode, nodes, self.model.predict(episode, nodes=nodes)))
         if step == 0:
             health = latent_health(self.model, episode)
             self.log_dict(health, on_step=False, on_epoch=True, batch_size=episode.num_graphs)
@@ -88,7 +89,7 @@ class Learner(L.LightningModule):
         optimiser = kind(self.model.parameters(), recipe.learning_rate, weight_decay=recipe.weight_decay, fused=True)
         if recipe.schedule == "constant":
             return optimiser
-        steps = recipe.epochs * len(EpisodeStream(self.lessons, recipe, self.seed, 0))
+        steps = recipe.epochs * lessons_of(self.lessons, recipe, self.seed, 0).updates
         schedule = torch.optim.lr_scheduler.OneCycleLR(
             optimiser, recipe.learning_rate, total_steps=steps, pct_start=0.2
         )

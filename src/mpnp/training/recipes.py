@@ -10,11 +10,13 @@ from ..models.ampnp import AmpnpConfig
 from ..models.base import ModelConfig
 from ..models.neural_process import NeuralProcessConfig
 from ..models.paper_table import PAPER_FAMILY, PAPER_NETWORKS, paper_row
+from ..models.universal import UniversalConfig
 from ..tasks.base import Task
 from ..tasks.properties import Properties
 from .recipe import Recipe
 
 RECIPES = ("default", "paper")
+ENDLESS = 1_000_000  # graphs, where they are made up as they are needed
 
 
 def recipe(name: str, model: ModelConfig, task: Task) -> Recipe:
@@ -49,6 +51,8 @@ def papers(model: str, appendix: str) -> Recipe:
 
 def derived(model: ModelConfig, task: Properties) -> Recipe:
     """Our default for a model on a task of such properties: what users get for their own graphs, too."""
+    if isinstance(model, UniversalConfig):
+        return universal(task)
     ours = Recipe(
         objective="multi-sample", samples=4, context=contexts(task), epochs=epochs(task), most_steps=most_steps(task)
     )
@@ -60,6 +64,14 @@ def derived(model: ModelConfig, task: Properties) -> Recipe:
         ours = replace(ours, average=0.99)
     if isinstance(model, NeuralProcessConfig):
         ours = replace(ours, **one_latent(model, task))
+    return ours
+
+
+def universal(task: Properties) -> Recipe:
+    """From made-up graphs, which never come twice, for long; on a user's own graphs from the shipped weights on, gently."""
+    ours = Recipe(objective="multi-sample", samples=4, batch_graphs=16, learning_rate=2e-3, epochs=22, epoch_steps=100)
+    if task.graphs < ENDLESS:
+        ours = replace(ours, learning_rate=2e-4, epochs=5, epoch_steps=10, context=contexts(task))
     return ours
 
 

@@ -25,7 +25,7 @@ class Problem:
     context: np.ndarray
 
 
-def draw(random: Random, kind: str | None = None, most_nodes: int = 1500) -> Problem:
+def draw(random: Random, kind: str | None = None, most_nodes: int = 2000) -> Problem:
     """A problem of a family drawn by weight, or of the one named."""
     kind = kind or str(random.choice(list(FAMILIES), p=[weight for weight, _ in FAMILIES.values()]))
     nodes = int(between(random, 60, most_nodes))
@@ -66,7 +66,7 @@ Drawn = tuple[np.ndarray, np.ndarray, np.ndarray]
 def communities(random: Random, nodes: int, classes: int) -> Drawn:
     """Classes of communities, some communities across classes; alike or unlike neighbours; words or measurements of both."""
     y = random.choice(classes, nodes, p=random.dirichlet(np.full(classes, between(random, 0.7, 20))))
-    below = int(random.integers(1, 9))
+    below = int(min(between(random, 1, 30), max(1, nodes / (12 * classes))))
     community = y * below + random.integers(0, below, nodes)
     if random.random() < 0.3:  # circles that cut across classes
         across = random.random(nodes) < random.uniform(0.1, 0.8)
