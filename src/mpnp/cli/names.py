@@ -15,9 +15,9 @@ def _models() -> Iterable[str]:
 
 
 def _predictors() -> Iterable[str]:
-    from ..models import PREDICTORS
+    from ..models import PREDICTORS, SHIPPED
 
-    return PREDICTORS
+    return (*SHIPPED, *PREDICTORS)
 
 
 def _strategies() -> Iterable[str]:

@@ -121,8 +121,9 @@ def evidence(views: Views, context: Tensor, y: Tensor, classes: int) -> Evidence
     shape = (views.nodes, classes)
     opinions: dict[str, Tensor] = {}
     if y.numel():
-        opinions = _Asking(views, context, judge).all()
-        opinions["stack"] = stacked(list(opinions.values()), context, judge)
+        asking = _Asking(views, context, judge)
+        opinions = asking.all()
+        opinions["stack"] = stacked(list(opinions.values()), context, judge, asking.fold)
         opinions |= echoes(views, opinions["stack"], context, judge)
     flat = judge.shares.log().expand(shape)
     log_p = torch.stack([opinions.get(name, flat).float() for name in EXPERTS], -1).clamp(min=LOWEST)
@@ -142,31 +143,40 @@ def evidence(views: Views, context: Tensor, y: Tensor, classes: int) -> Evidence
     )
 
 
-def stacked(opinions: list[Tensor], context: Tensor, judge: Judge) -> Tensor:
+def stacked(opinions: list[Tensor], context: Tensor, judge: Judge, fold: Tensor) -> Tensor:
     r"""All opinions as one: :math:`p \propto \prod_k p_k^{w_k}`, w the likeliest weights on the context, left one out.
 
-    A normal prior holds w near the weights of model averaging, so that with few labels the best opinions count and with many
-    the context decides. Newton's method on a convex function of a few weights.
+    Context nodes are judged with weights that the other folds' nodes chose: ``fold`` [n].
     """
     log_p = torch.stack(opinions, -1).clamp(min=LOWEST)
     inside = log_p[context].double()
-    losses = torch.stack([judge.nll(inside[..., k]) for k in range(inside.size(-1))])
-    weights = start = torch.softmax(-CAUTION * (losses - losses.min()), 0)
-    counted = judge.countable
+    together = (log_p @ stack_weights(inside, judge, judge.countable).float()).log_softmax(-1)
+    for number in range(FOLDS):
+        mine = fold == number
+        weights = stack_weights(inside, judge, judge.countable & ~mine)
+        together[context[mine]] = (inside[mine] @ weights).log_softmax(-1).float()
+    return together
+
+
+def stack_weights(inside: Tensor, judge: Judge, counted: Tensor) -> Tensor:
+    """The weight of every opinion [K], by what was said ``inside`` the context [n, C, K] of the nodes ``counted`` [n].
+
+    A normal prior holds them near the weights of model averaging, so that with few labels the best opinions count and with
+    many the context decides. Newton's method on a convex function of a few weights.
+    """
     inside, label = inside[counted], judge.y[counted]
-    if label.numel():
-        picked = inside[torch.arange(label.numel()), label]
-        for _ in range(NEWTON):
-            p = (inside @ weights).softmax(1).unsqueeze(-1)
-            mean = (p * inside).sum(1)
-            gradient = (picked - mean).sum(0) - HOLD * (weights - start)
-            spread = inside - mean.unsqueeze(1)
-            hessian = torch.einsum("nck,ncl->kl", p * spread, spread) + HOLD * torch.eye(
-                weights.numel(), dtype=torch.double
-            )
-            step = torch.linalg.solve(hessian, gradient)
-            weights = weights + step * min(1.0, 1.0 / float(step.abs().max().clamp(min=1e-9)))
-    return (log_p @ weights.float()).log_softmax(-1)
+    picked = inside[torch.arange(label.numel()), label]  # [n, K]
+    gain = picked.sum(0)
+    weights = start = torch.softmax(CAUTION * (gain - gain.max()), 0)
+    hold = HOLD * torch.eye(weights.numel(), dtype=torch.double)
+    for _ in range(NEWTON if label.numel() else 0):
+        p = (inside @ weights).softmax(1).unsqueeze(-1)
+        mean = (p * inside).sum(1)
+        gradient = (picked - mean).sum(0) - HOLD * (weights - start)
+        spread = inside - mean.unsqueeze(1)
+        step = torch.linalg.solve(torch.einsum("nck,ncl->kl", p * spread, spread) + hold, gradient)
+        weights = weights + step * min(1.0, 1.0 / float(step.abs().max().clamp(min=1e-9)))
+    return weights
 
 
 def echoes(views: Views, stack: Tensor, context: Tensor, judge: Judge) -> dict[str, Tensor]:

@@ -1,7 +1,8 @@
 """``universal``: one model for any graph, any features and any number of classes, trained on made-up graphs alone."""
 
 import math
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -185,6 +186,14 @@ class Universal(LatentModel):
             return self.weigher.score(summary, z, said, question.node[rows], question.kind)
 
         return in_parts(nodes.numel(), 6 * self.config.width * question.kind.size(0), work)
+
+    def sharing(self) -> "Universal":
+        """The same model for graphs whose labels mean the same in all of them: each is answered from the labels of all."""
+        if self.config.shared:
+            return self
+        other = copy(self)
+        other.config = replace(self.config, shared=True)
+        return other
 
     def open(self, graph: Data) -> "Session":
         """A graph to ask about again and again: what does not depend on labels is computed once."""

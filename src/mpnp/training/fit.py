@@ -22,7 +22,7 @@ from torch.optim.swa_utils import get_ema_multi_avg_fn
 from ..errors import UserError
 from ..models import configs
 from ..models.base import Model, ModelConfig
-from ..models.pretrained import check_finite, from_pretrained, save
+from ..models.pretrained import SHIPPED, check_finite, from_pretrained, save
 from ..tasks import get_task
 from ..tasks.base import Task
 from . import folder as run_folder
@@ -97,6 +97,8 @@ def fit(
         network = model
     else:
         network = configs.build(changed)
+        if network.config.kind in SHIPPED and not lessons.drawn:  # what came with the package learns on
+            network.load_state_dict(from_pretrained(network.config.kind).state_dict())
     _try_out(network, plan, lessons, seed, thoroughly=bool(options) or network is model)
 
     run = {"task": task.name, "seed": seed, "recipe": asdict(plan), "model": asdict(changed)}
