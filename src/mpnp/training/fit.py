@@ -94,7 +94,7 @@ def fit(
     if isinstance(model, Model):
         if changed != configuration:
             raise UserError(f"The model is given whole, so that none of its fields can be set by {', '.join(given)}.")
-        network = model
+        network = model.train()  # one that was loaded comes in the mode for predicting
     else:
         network = configs.build(changed)
         if network.config.kind in SHIPPED and not lessons.drawn:  # what came with the package learns on
@@ -133,7 +133,7 @@ def fit(
             "nodes": nodes,
             **run,
         }
-        save(network, folder, metrics)
+        save(network.eval(), folder, metrics)
         if finished:  # else no one waits
             trainer.strategy.barrier()
         return Fitted(network, folder, metrics)
