@@ -119,6 +119,7 @@ class Universal(LatentModel):
 
     config: UniversalConfig
     any_classes = True
+    leaves_one_out = True
 
     def __init__(self, config: UniversalConfig) -> None:
         super().__init__(config)
