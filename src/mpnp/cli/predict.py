@@ -14,9 +14,7 @@ HELP = "predict the unlabelled nodes of your graphs: label, probabilities, uncer
 
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("model", type=str, help="the folder of a trained model")
-    parser.add_argument(
-        "graph", type=str, help=".pt, .graphml, a folder with nodes.csv and edges.csv, a TUDataset folder"
-    )
+    parser.add_argument("graph", type=str, help="your graphs: {files}")
     parser.add_argument("--out", type=str, default="predictions.csv")
     parser.add_argument("--samples", type=int, default=SAMPLES, help="latent samples")
     parser.add_argument("--seed", type=int, default=0)

@@ -14,9 +14,7 @@ HELP = "which nodes of your graphs to label next, and why"
 
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("model", type=str, help="a model folder, or one of {predictors}")
-    parser.add_argument(
-        "graph", type=str, help=".pt, .graphml, a folder with nodes.csv and edges.csv, a TUDataset folder"
-    )
+    parser.add_argument("graph", type=str, help="your graphs: {files}")
     parser.add_argument("--count", type=int, default=5, help="nodes per graph")
     parser.add_argument("--strategy", type=str, default=STRATEGY, help="{strategies}")
     parser.add_argument("--samples", type=int, default=SAMPLES, help="latent samples")
