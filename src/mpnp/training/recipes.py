@@ -69,7 +69,7 @@ def derived(model: ModelConfig, task: Properties) -> Recipe:
 
 def universal(task: Properties) -> Recipe:
     """From made-up graphs, which never come twice, for long; on a user's own graphs from the shipped weights on, gently."""
-    ours = Recipe(objective="multi-sample", samples=4, batch_graphs=16, learning_rate=2e-3, epochs=18, epoch_steps=100)
+    ours = Recipe(objective="multi-sample", samples=4, batch_graphs=16, learning_rate=2e-3, epochs=13, epoch_steps=100)
     if task.graphs < ENDLESS:
         ours = replace(ours, learning_rate=2e-4, epochs=5, epoch_steps=10, context=contexts(task))
     return ours
