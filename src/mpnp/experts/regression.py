@@ -57,7 +57,7 @@ def _spanned(
         weights = fit.weights[lam]
     else:  # Nyström: the landmarks span a space in which regression is linear
         values, vectors = torch.linalg.eigh(among.double())
-        half = vectors / values.clamp(min=1e-6 * float(values.max())).sqrt()
+        half = vectors / values.clamp(min=1e-6 * float(values.max()) + 1e-30).sqrt()
         fit = ridge(at_context().double() @ half, judge.centred)
         lam, temperature, left_out = judge.choose(fit)
         weights = half @ fit.weights[lam]
