@@ -27,10 +27,16 @@ def clumps(context: Context, basis: Tensor) -> Tensor:
     mine, seeds = place[context.nodes], given.transpose(1, 2) @ place[context.nodes]  # [folds + 1, C, d]
     middle = F.normalize(seeds, dim=2)
     for _ in range(GATHERINGS):
-        near = (SHARP * (seen @ middle.transpose(1, 2))).softmax(2)
-        lent = (SHARP * (mine @ middle.transpose(1, 2))).softmax(2) * known  # those whose label is told apart
+        near = _near(seen @ middle.transpose(1, 2))
+        lent = _near(mine @ middle.transpose(1, 2)) * known  # those whose label is told apart
         middle = F.normalize(near.transpose(1, 2) @ seen - (lent - given).transpose(1, 2) @ mine, dim=2)
     middle = torch.where(judge.counts.view(1, -1, 1) > 0, middle, torch.zeros_like(middle))
     left_out = (mine.unsqueeze(1) @ middle[context.fold].transpose(1, 2)).squeeze(1).double()
     temperature, log_p = judge.sharpen(left_out)
     return context.opinion((temperature * (place @ middle[FOLDS].t())).log_softmax(-1), log_p)
+
+
+def _near(cosine: Tensor) -> Tensor:
+    """A softmax over few classes of values between -1 and 1, several times faster than PyTorch's."""
+    weight = torch.exp_(SHARP * cosine)
+    return weight / weight.sum(-1, keepdim=True)
