@@ -12,7 +12,7 @@ from typing import NoReturn
 from jsonargparse import ArgumentParser
 
 from ..errors import UserError
-from . import active, calibrate, data, demo, evaluate, plot, predict, reproduce, suggest, tasks, train
+from . import active, calibrate, data, demo, evaluate, plot, predict, reproduce, studio, suggest, tasks, train
 
 # What ``mpnp --help`` lists, in this order: each module has HELP, ``arguments`` and ``run``.
 COMMANDS: dict[str, ModuleType] = {
@@ -25,6 +25,7 @@ COMMANDS: dict[str, ModuleType] = {
     "predict": predict,
     "plot": plot,
     "suggest": suggest,
+    "studio": studio,
     "active": active,
     "reproduce": reproduce,
 }
