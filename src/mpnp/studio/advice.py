@@ -19,6 +19,16 @@ COVERAGE = 0.9
 SURE = 0.9  # from this probability on a node is not called torn
 WORTH = 0.002  # a label expected to settle fewer nodes than this share is hardly worth the click
 ENOUGH = 8  # labels before a cross-validated accuracy says anything
+# Why a strategy asks for a node, for people; others say what their score is.
+REASONS = {
+    "spread": "Much doubt lies within two steps of it, and no label covers that yet.",
+    "typical": "Many nodes that look like it are still in doubt.",
+    "entropy": "Of all nodes it is among those the model is least sure of.",
+    "epistemic": "Of all nodes it is among those where labels would lift most doubt.",
+    "margin": "Its two likeliest classes are nearly level.",
+    "deviation": "What is predicted of it varies most.",
+    "random": "It was drawn at random.",
+}
 
 
 @dataclass(frozen=True)
@@ -40,7 +50,10 @@ class Suspect:
 
 @dataclass(frozen=True)
 class Accuracy:
-    """Of the given labels, each predicted from the others: their number, the share that is right, and its 95 % interval."""
+    """Of the given labels, each predicted from the others: the share that is right, and its 95 % interval.
+
+    ``labels``: how many there are; those that are alone in their class cannot be predicted and do not count.
+    """
 
     labels: int
     right: float
@@ -68,9 +81,7 @@ def _why(
         view = f"It is taken for {first}."
     else:
         view = f"It is torn between {first} and '{names[int(top.indices[1])]}' ({100 * float(top.values[1]):.0f} %)."
-    if strategy == "random":
-        return f"{view} It was drawn at random."
-    return f"{view} It scores {score:.2f}: {says}."
+    return f"{view} {REASONS.get(strategy) or f'It scores {score:.2f}: {says}.'}"
 
 
 def suspects(left_out: Tensor, y: Tensor) -> list[Suspect]:
@@ -81,22 +92,27 @@ def suspects(left_out: Tensor, y: Tensor) -> list[Suspect]:
     labelled = (y != UNLABELLED).nonzero().squeeze(1)
     given = left_out.gather(1, y[labelled].unsqueeze(1)).squeeze(1)
     best, instead = left_out.max(1)
-    company = torch.bincount(y[labelled], minlength=left_out.size(1))[y[labelled]] > 1
-    wrong = (company & (instead != y[labelled]) & (best > given + 1e-6)).nonzero().squeeze(1)
+    wrong = (_in_company(y[labelled], left_out.size(1)) & (instead != y[labelled]) & (best > given + 1e-6)).nonzero().squeeze(1)
     order = wrong[given[wrong].argsort()][:SUSPECTS]
     return [Suspect(int(labelled[i]), float(given[i]), int(instead[i]), float(best[i])) for i in order.tolist()]
 
 
 def accuracy(left_out: Tensor, y: Tensor) -> Accuracy | None:
-    """Cross-validated, with Wilson's interval; ``None`` without labels.
+    """Cross-validated, with Wilson's interval; ``None`` where no class has two labels.
 
     Labels that were asked for because they are hard are harder than the rest, so it is rather too low than too high.
     """
     labels = y[y != UNLABELLED]
-    if not labels.numel():
+    known = _in_company(labels, left_out.size(1))
+    if not known.any():
         return None
-    right = float((left_out.argmax(1) == labels).float().mean())
-    return Accuracy(labels.numel(), right, *wilson(right, labels.numel()))
+    right = float((left_out.argmax(1) == labels)[known].float().mean())
+    return Accuracy(labels.numel(), right, *wilson(right, int(known.sum())))
+
+
+def _in_company(labels: Tensor, classes: int) -> Tensor:
+    """Which labels are not alone in their class, [L]: only these can be predicted without themselves."""
+    return torch.bincount(labels, minlength=classes)[labels] > 1
 
 
 def wilson(share: float, count: int, z: float = 1.96) -> tuple[float, float]:
@@ -148,14 +164,11 @@ def verdict(gain: float, unlabelled: int, right: Accuracy | None, classes_seen: 
     """Whether to stop, and the reason in a sentence."""
     if unlabelled == 0:
         return True, "Every node has a label."
-    if right is None or classes_seen < 2:
+    if classes_seen < 2:
         return False, "Label at least one node of two classes, and the model can begin."
     nodes = "1 node" if round(gain) == 1 else f"{gain:.1f} nodes" if gain < 10 else f"{gain:,.0f} nodes"
-    if right.labels < ENOUGH:
-        return (
-            False,
-            f"Go on: another label is expected to settle {nodes}, and {right.labels} labels are few to judge by.",
-        )
+    if right is None or right.labels < ENOUGH:
+        return False, f"Go on: another label is expected to settle {nodes}, and the labels are too few to judge by."
     if gain > max(WORTH * unlabelled, 0.5):
         return False, f"Go on: another label is expected to settle {nodes} of {unlabelled:,}."
     return True, f"You may stop: another label is expected to settle only {nodes} of {unlabelled:,}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -136,6 +137,9 @@ class Room:
                 self._changed.set()
             except UserError as error:
                 self.tell(messages.Notice(str(error)))
+            except Exception as error:  # whatever a model does, labels can still be given and are kept
+                logging.getLogger(__name__).exception("The model failed.")
+                self.tell(messages.Notice(f"The model failed ({type(error).__name__}); labels are kept all the same."))
 
     def _believe(self, loop: asyncio.AbstractEventLoop) -> None:
         """First the belief, which is awaited; then the questions; then, if nobody clicks, the long look."""
