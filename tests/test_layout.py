@@ -22,7 +22,7 @@ STOREYS = (
     ("training", "own"),
     ("active",),
     ("plots",),
-    ("reproduce",),
+    ("reproduce", "studio"),
     ("cli",),
 )
 HEIGHT = {room: height for height, rooms in enumerate(STOREYS) for room in rooms}
@@ -30,7 +30,7 @@ HEIGHT = {room: height for height, rooms in enumerate(STOREYS) for room in rooms
 ALLOWED = {("models", "tasks")}
 # Tests of what no single module does: every model's contract, what the command line refuses, runs that are interrupted.
 ACROSS = {"models/test_contract", "models/test_plain", "cli/test_refusals", "training/test_fit_refusals",
-          "training/test_interruption", "test_layout"}  # fmt: skip
+          "training/test_interruption", "studio/test_page", "studio/test_hostile", "test_layout"}  # fmt: skip
 
 
 def modules() -> list[Path]:

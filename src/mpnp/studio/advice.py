@@ -92,7 +92,11 @@ def suspects(left_out: Tensor, y: Tensor) -> list[Suspect]:
     labelled = (y != UNLABELLED).nonzero().squeeze(1)
     given = left_out.gather(1, y[labelled].unsqueeze(1)).squeeze(1)
     best, instead = left_out.max(1)
-    wrong = (_in_company(y[labelled], left_out.size(1)) & (instead != y[labelled]) & (best > given + 1e-6)).nonzero().squeeze(1)
+    wrong = (
+        (_in_company(y[labelled], left_out.size(1)) & (instead != y[labelled]) & (best > given + 1e-6))
+        .nonzero()
+        .squeeze(1)
+    )
     order = wrong[given[wrong].argsort()][:SUSPECTS]
     return [Suspect(int(labelled[i]), float(given[i]), int(instead[i]), float(best[i])) for i in order.tolist()]
 

@@ -84,7 +84,7 @@ def _with_rim(x: Floats, degree: Floats) -> Floats:
     free = np.flatnonzero(degree == 0)
     angle = 2 * np.pi * np.arange(len(free)) / max(len(free), 1)
     x[free] = rim * np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    return x @ np.linalg.svd(x, full_matrices=False)[2].T  # longest from left to right, as screens are
+    return x @ np.linalg.eigh(x.T @ x)[1][:, ::-1]  # longest from left to right, as screens are
 
 
 def _slow_waves(adjacency: sparse.csr_array, degree: Floats, rng: np.random.Generator, steps: int) -> Floats:

@@ -189,6 +189,7 @@ def _listen(port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((HOST, port))
+        listening.listen(128)  # whoever is told the address can come at once
     except (OSError, OverflowError) as error:
         listening.close()
         raise UserError(f"The port {port} cannot be used ({error}); choose another with --port.") from error
