@@ -133,7 +133,7 @@ def threshold(left_out: Tensor, y: Tensor, coverage: float = COVERAGE) -> float:
     nodes are like the others.
     """
     labels = y[y != UNLABELLED]
-    rank = math.ceil((labels.numel() + 1) * coverage)
+    rank = math.ceil((labels.numel() + 1) * coverage - 1e-9)
     if rank > labels.numel():
         return 0.0
     scores = 1 - left_out.gather(1, labels.unsqueeze(1)).squeeze(1)

@@ -17,13 +17,17 @@ import { themes } from "./theme.js";
 import { View } from "./view/view.js";
 import { Wire } from "./wire.js";
 
+const PATIENCE = 400; // milliseconds to wait for a fresh question
 const room = decodeURIComponent(location.pathname.split("/").pop());
 const store = new Store();
+const skipped = new Set();
+let waiting;
 
 // What a person can do; keys, buttons and pointers all end here.
 const acts = {
   paint(nodes, label = store.brush) {
     if (!nodes.length) return;
+    acts.letGo();
     if (!wire.send("paint", { nodes, label })) say("Not connected; nothing was painted.", { shown: true });
     else if (nodes.length > 1) say(`${count(nodes.length, "node")} ${label < 0 ? "erased" : `painted '${store.className(label)}'`}.`, { shown: true });
   },
@@ -38,25 +42,23 @@ const acts = {
     say(label < 0 ? "Eraser" : `Class ${store.className(label)}`);
   },
   answer(label) {
-    const [asked] = store.questions?.queue ?? [];
-    if (!asked) return;
-    acts.paint([asked.node], label);
-    acts.nextQuestion();
+    if (store.asked) acts.paint([store.asked.node], label);
   },
   skip() {
-    const [asked] = store.questions?.queue ?? [];
-    if (!asked) return;
-    wire.send("skip", { node: asked.node });
-    acts.nextQuestion();
+    if (!store.asked) return;
+    wire.send("skip", { node: store.asked.node });
+    skipped.add(store.asked.node);
+    acts.letGo();
   },
-  // The next of the queue at once; the server's new queue follows.
-  nextQuestion() {
-    store.set("questions", { ...store.questions, queue: store.questions.queue.slice(1) });
-    if (store.interview) acts.goToAsked();
+  // The question on the page stays what it is until the person does something: an answer is never given to another node.
+  // Then the server's next one is shown, or, should it take long, the next of the old queue.
+  letGo() {
+    store.set("asked", null);
+    clearTimeout(waiting);
+    waiting = setTimeout(takeQuestion, PATIENCE);
   },
   goToAsked() {
-    const asked = store.questions?.queue[0]?.node;
-    if (asked !== undefined) acts.show(asked, { fly: true, quiet: store.interview });
+    if (store.asked) acts.show(store.asked.node, { fly: true, quiet: store.interview });
   },
   interview(on = !store.interview) {
     store.set("interview", on);
@@ -66,9 +68,11 @@ const acts = {
       acts.goToAsked();
       say("The studio asks, you press number keys. S skips, Escape ends.", { shown: true });
     }
-    view.remark();
   },
-  strategy: (name) => wire.send("strategy", { name }),
+  strategy(name) {
+    acts.letGo();
+    wire.send("strategy", { name });
+  },
   show(node, { fly = false, quiet = false } = {}) {
     store.set("node", node);
     if (node === null) return;
@@ -89,9 +93,23 @@ const acts = {
   },
   addClass: (name) => wire.send("add", { name }),
   changeClass: (label, change) => wire.send("change", { label, ...change }),
-  undo: () => wire.send("undo"),
-  redo: () => wire.send("redo"),
+  undo() {
+    acts.letGo();
+    wire.send("undo");
+  },
+  redo() {
+    acts.letGo();
+    wire.send("redo");
+  },
 };
+
+function takeQuestion() {
+  if (store.asked) return;
+  const open = store.questions?.queue.find(({ node }) => store.state.labels[node] < 0 && !skipped.has(node));
+  if (!open) return;
+  store.set("asked", open);
+  if (store.interview) acts.goToAsked();
+}
 
 const view = new View($("view"), $("outline"), store, {
   tap(node) {
@@ -155,6 +173,10 @@ store.on("state", () => {
   $("undo").disabled = !store.state.undo;
   $("redo").disabled = !store.state.redo;
   if (store.brush >= store.classes.length) store.set("brush", 0);
+});
+store.on("questions", takeQuestion);
+store.on("state", () => {
+  if (store.asked && store.state.labels[store.asked.node] >= 0) acts.letGo(); // another tab has answered
 });
 $("undo").onclick = acts.undo;
 $("redo").onclick = acts.redo;

@@ -8,6 +8,7 @@ export class Store extends EventTarget {
   questions = null;
   verdict = null;
   card = null;
+  asked = null; // the question that is put, one of the queue
 
   tool = "look"; // look, paint or lasso
   brush = 0; // a class, or -1 to erase

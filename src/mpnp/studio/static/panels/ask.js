@@ -3,12 +3,13 @@
 import { $, h, percent, replace } from "../dom.js";
 
 export function askPanel(store, acts) {
-  store.on("questions state scene interview", draw);
+  store.on("questions asked state scene interview", draw);
 
   function draw() {
     if (!store.scene || !store.state) return;
     const queue = store.questions?.queue ?? [];
-    const [asked, ...rest] = queue;
+    const { asked } = store;
+    const rest = queue.filter(({ node }) => node !== asked?.node && store.state.labels[node] < 0).slice(0, 9);
     const name = (node) => store.scene.names[node];
     replace(
       $("ask"),
@@ -29,7 +30,7 @@ export function askPanel(store, acts) {
             ),
             asked.truth >= 0 && h("details", { class: "truth" }, h("summary", {}, "What is the answer?"), h("p", {}, `This is an example: it is '${store.className(asked.truth)}'.`)),
           )
-        : h("p", { class: "empty" }, store.questions ? "Nothing is left to ask." : "Thinking …"),
+        : h("p", { class: "empty" }, store.questions && !queue.length ? "Nothing is left to ask." : "Thinking …"),
       rest.length > 0 && h("h2", {}, "Then"),
       rest.length > 0 && h("ol", { class: "queue", start: 2 }, ...rest.map((one) =>
         h("li", {}, h("button", { title: one.why, onclick: () => acts.show(one.node, { fly: true }) }, h("span", {}, name(one.node)), h("small", {}, guess(one.node)))))),

@@ -31,7 +31,7 @@ export function layerBar(store) {
       const { threshold, coverage } = store.verdict;
       return threshold > 0
         ? `Sets that hold the true class ${percent(coverage)} of the time. Colour: one class is left. Grey: several.`
-        : `Sets that hold the true class ${percent(coverage)} of the time need ${Math.ceil(coverage / (1 - coverage))} labels or more.`;
+        : `Sets that hold the true class ${percent(coverage)} of the time need ${Math.ceil(coverage / (1 - coverage) - 1e-9)} labels or more.`;
     }
     if (store.layer === "changed" && store.belief) {
       store.belief.movement ??= movement(store.belief, store.before);

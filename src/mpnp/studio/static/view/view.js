@@ -19,7 +19,7 @@ export class View {
     this.gestures();
     store.on("scene", () => this.load());
     store.on("state belief verdict layer", () => this.recolour());
-    store.on("state selected node questions verdict", () => this.remark());
+    store.on("state selected node asked interview verdict", () => this.remark());
     store.on("node", () => this.refocus());
   }
 
@@ -86,8 +86,7 @@ export class View {
     for (const node of store.selected) marks[node] |= MARK.selected;
     if (store.node !== null) marks[store.node] |= MARK.selected;
     for (const one of store.verdict?.suspects ?? []) marks[one.node] |= MARK.suspect;
-    const asked = store.questions?.queue[0]?.node;
-    if (asked !== undefined && store.interview) marks[asked] |= MARK.asked;
+    if (store.asked && store.interview) marks[store.asked.node] |= MARK.asked;
     this.renderer.marks = marks;
     this.invalidate();
   }
