@@ -34,7 +34,7 @@ test: lint
 	$(BIN)/python -m pytest -q
 
 bench: install
-	$(BIN)/python -m benchmarks steps trainer automata scale
+	$(BIN)/python -m benchmarks steps trainer automata scale studio
 
 RIVALS := .venv-rivals/bin
 PIP_RIVALS := $(RIVALS)/pip install --quiet --disable-pip-version-check -c constraints.txt

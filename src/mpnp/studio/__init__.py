@@ -9,8 +9,16 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from ..errors import UserError
+
 if TYPE_CHECKING:
     from .notebook import Studio
+
+NEEDS = ("starlette", "uvicorn", "websockets")
+
+
+def missing(package: str) -> str:
+    return f"The studio needs {package}, which is not installed; run: pip install 'mpnp[studio]'."
 
 
 class _Door(ModuleType):
@@ -18,8 +26,12 @@ class _Door(ModuleType):
 
     def __call__(self, graph: Any, **options: Any) -> Studio:
         """See :class:`mpnp.studio.notebook.Studio`."""
-        from .notebook import Studio
-
+        try:
+            from .notebook import Studio
+        except ModuleNotFoundError as error:
+            if error.name not in NEEDS:
+                raise
+            raise UserError(missing(str(error.name))) from error
         return Studio(graph, **options)
 
 

@@ -25,7 +25,7 @@ from ..graphs import UNLABELLED, plain_edges
 from ..models import PREDICTORS, find_predictor
 from ..prediction import Prediction, Predictor
 
-__all__ = ["Belief", "Stale", "default_model", "open_graph", "strategies"]
+__all__ = ["Belief", "Stale", "default_model", "known_classes", "open_graph", "strategies"]
 
 FOLDS = 10
 PREFERRED = ("universal", "label-propagation")
@@ -73,6 +73,12 @@ def open_graph(model: str | Predictor, data: Data) -> Belief:
     """``model``: a predictor, the name of one, or the folder of a trained model."""
     predictor = find_predictor(model)[0] if isinstance(model, str) else model
     return Incremental(predictor, data) if hasattr(predictor, "open") else Whole(predictor, data)
+
+
+def known_classes(model: str | Predictor) -> list[str] | None:
+    """The classes a trained model has names for, in its order; ``None`` of those that take any."""
+    predictor = find_predictor(model)[0] if isinstance(model, str) else model
+    return list(getattr(getattr(predictor, "config", None), "class_names", ())) or None
 
 
 def strategies() -> dict[str, str]:
@@ -196,13 +202,20 @@ class Incremental(_Opened):
         super().__init__(data)
         self.name, self.session = predictor.name, predictor.open(self.data)
         self._lock = Lock()  # the card of a node is made in another thread
+        self._last: tuple[Tensor, Prediction] | None = None
+
+    def _ask(self, y: Tensor) -> Prediction:
+        """The session's answer, which it also remembers: asked for the same labels again, it need not think."""
+        if self._last is None or not torch.equal(self._last[0], y):
+            self._last = y.clone(), self.session.predict(y)
+        return self._last[1]
 
     def believe(self, y: Tensor, classes: int) -> Prediction:
         present = y[y != UNLABELLED].unique()
         if not present.numel():
             return _ignorance(y.numel(), classes)
         with self._lock:
-            prediction = self.session.predict(_compact(y, present))
+            prediction = self._ask(_compact(y, present))
         whole = torch.zeros(y.numel(), classes)
         whole[:, present] = prediction.probabilities
         return replace(prediction, probabilities=whole)
@@ -215,7 +228,7 @@ class Incremental(_Opened):
         if not present.numel():
             return {}
         with self._lock:
-            self.session.predict(_compact(y, present))
+            self._ask(_compact(y, present))
             experts = self.session.experts(node)
         found: dict[str, Tensor] = {}
         for expert, said in experts.items():

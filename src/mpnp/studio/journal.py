@@ -95,7 +95,7 @@ class Journal:
             first, *rest = [json.loads(line) for line in lines[:-1]]
             if first["graph"] != self.identity:
                 raise UserError(
-                    f"The labels in {self.file} were given to another graph; choose another place with --labels."
+                    f"The labels in {self.file} were given to another graph; move them away, or choose another place with --labels."
                 )
             labels = np.full(nodes, UNLABELLED)
             for node, label in first["labels"].items():

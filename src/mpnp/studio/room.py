@@ -84,7 +84,8 @@ class Room:
         self.pages.discard(page)
 
     def tell(self, message: Message) -> None:
-        self.latest[type(message).__name__] = message
+        if not isinstance(message, messages.Notice):  # said once, to those who are there
+            self.latest[type(message).__name__] = message
         for page in self.pages:
             page.put(message)
 

@@ -102,6 +102,9 @@ def _scene(title: str, own: OwnGraphs, recipe: str) -> Scene:
     data = _union(own.graphs)
     several = len(own.graphs) > 1
     names = [f"{i}/{name}" if several else name for i, graph in enumerate(own.node_names) for name in graph]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UserError(f"Two nodes are named '{twice}'; names must differ, as labels are kept by them.")
     if len(names) > MOST_NODES:
         raise UserError(f"The graph has {len(names):,} nodes, up to {MOST_NODES:,} can be shown; give a part of it.")
     seat = _own_places(data, own.feature_names)

@@ -16,6 +16,7 @@ from typing import Any
 from ..errors import UserError
 from ..files import replacing
 from ..prediction import Predictor
+from .belief import known_classes
 from .examples import EXAMPLES, make
 from .room import Room
 from .scene import Scene, from_file
@@ -62,7 +63,7 @@ class Workspace:
         found = self.graphs()
         if name not in found:
             raise UserError(f"There is no graph '{name[:80]}' here; choose one of those listed.")
-        return from_file(found[name])
+        return from_file(found[name], known_classes(self.model))
 
     def graphs(self) -> dict[str, Path]:
         """Graphs in the folder and among the uploads, by a name that fits into an address; links out of it are not followed."""
@@ -73,7 +74,7 @@ class Workspace:
                 if len(found) >= LISTED:
                     break
                 if self._is_graph(path) and path.resolve().is_relative_to(self.folder.resolve()):
-                    found.setdefault(slug(path.name if path.is_dir() else path.stem), path)
+                    found.setdefault(name_of(path), path)
         return found
 
     @staticmethod
@@ -101,11 +102,18 @@ class Workspace:
                 for name, one in EXAMPLES.items()
             ],
             "graphs": [
-                {"name": name, "title": path.name, "about": "", "labels": labels(name)}
-                for name, path in self.graphs().items()
+                {"name": name, "title": title, "about": "", "labels": labels(name)}
+                for name, title in self._titles().items()
+                if name not in EXAMPLES
             ],
             "folder": self.folder.resolve().name,
             "largest": LARGEST,
+        }
+
+    def _titles(self) -> dict[str, str]:
+        """Graphs that are open or can be."""
+        return {name: path.name for name, path in self.graphs().items()} | {
+            name: room.scene.title for name, room in self.rooms.items()
         }
 
     # --- Uploads -----------------------------------------------------------------------------------------------------
@@ -154,6 +162,15 @@ class Workspace:
     def _free(self, name: str) -> str:
         taken = {*self.graphs(), *self.rooms, *EXAMPLES}
         return next(one for one in (name, *(f"{name}-{i}" for i in range(2, 10_000))) if one not in taken)
+
+
+def name_of(path: Path) -> str:
+    """The name of a graph's room: that of its file or folder, unless an example has it."""
+    if path.name == "nodes.csv":
+        path = path.parent
+    path = path.resolve()
+    name = slug(path.name if path.is_dir() else path.stem)
+    return f"my-{name}" if name in EXAMPLES else name
 
 
 def _common(files: list[Path]) -> str:
