@@ -46,7 +46,7 @@ def server(workspace: Workspace, scene: Scene) -> Iterator[Server]:
     running.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # not longer: while it lives, Playwright keeps an event loop running in this thread
 def chromium() -> Iterator[Any]:
     """The system's Chromium, driven by Playwright; tests that need it are skipped, visibly, where there is none."""
     playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed: no test of the page.")

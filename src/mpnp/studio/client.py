@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from websockets.sync.client import connect
+from websockets.typing import Origin
 
 from . import messages
 
@@ -29,7 +30,7 @@ class Client:
         visit.close()
         self.socket = connect(
             f"ws://{self.host}/live/{quote(room)}",
-            origin=f"http://{self.host}",  # type: ignore[arg-type]
+            origin=Origin(f"http://{self.host}"),
             additional_headers={"Cookie": self.cookie},
             max_size=None,
         )

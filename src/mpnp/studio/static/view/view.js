@@ -129,6 +129,7 @@ export class View {
     const from = camera.zoom;
     const [fromX, fromY] = this.at(node);
     const step = (time) => {
+      if (this.flight !== step) return;
       const share = still ? 1 : Math.min(1, Math.max(0, (time - begin) / 260));
       const ease = 1 - (1 - share) ** 3;
       camera.zoomAt((from * (goal / from) ** ease) / camera.zoom, camera.width / 2, camera.height / 2);
@@ -136,7 +137,7 @@ export class View {
       const [wantX, wantY] = [fromX + ease * (camera.width / 2 - fromX), fromY + ease * (camera.height / 2 - fromY)];
       camera.pan(wantX - x, wantY - y);
       this.invalidate();
-      if (share < 1 && this.flight === step) requestAnimationFrame(step);
+      if (share < 1) requestAnimationFrame(step);
     };
     this.flight = step;
     requestAnimationFrame(step);
