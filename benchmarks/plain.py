@@ -24,7 +24,7 @@ from mpnp.episode import Episode
 from mpnp.graphs import plain_edges
 from mpnp.models.ampnp import AttentiveMPNP, Block, waves
 from mpnp.models.neural_process import NeuralProcess
-from mpnp.nn.backbones import MessagePassing, Stack
+from mpnp.nn.backbones import WITH_RELU, MessagePassing, Stack
 
 
 @dataclass
@@ -112,7 +112,7 @@ class PlainMPNP:
                 h = F.linear(h, *joined(layer, stack.joiners[str(i)]))
             else:
                 h = layer(h)
-            if stack.active[i]:
+            if stack.words[i].kind in WITH_RELU:
                 h = h.relu()
         return h
 

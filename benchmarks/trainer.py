@@ -16,7 +16,7 @@ from mpnp.tasks import get_task
 from mpnp.training import recipes
 from mpnp.training.fit import _trainer
 from mpnp.training.learner import Learner
-from mpnp.training.objectives import OBJECTIVES
+from mpnp.training.objectives import objective
 from mpnp.training.stream import EpisodeStream
 
 TASKS = ("ca/small-world", "tud/enzymes")
@@ -30,7 +30,7 @@ def bench(model: str = "ampnp", rounds: int = 7) -> dict[str, dict[str, float]]:
         task = get_task(name)
         if task.missing() is not None:
             continue
-        recipe = recipes.recipe("default", model, name)
+        recipe = recipes.recipe("default", configs.config(model, task), task)
         best = {"trainer": float("inf"), "bare steps": float("inf")}
         for _ in range(rounds):
             best["trainer"] = min(best["trainer"], _in_trainer(model, name))
@@ -52,7 +52,8 @@ class Watch(Callback):
 def _learner(model: str, name: str) -> Learner:
     task = get_task(name)
     torch.manual_seed(0)
-    return Learner(configs.build(configs.config(model, task)), task, recipes.recipe("default", model, name), 0)
+    configuration = configs.config(model, task)
+    return Learner(configs.build(configuration), task, recipes.recipe("default", configuration, task), 0)
 
 
 def _in_trainer(model: str, name: str) -> float:
@@ -71,11 +72,11 @@ def _bare(model: str, name: str) -> float:
     learner = _learner(model, name)
     episodes = list(EpisodeStream(learner.task, learner.recipe, 0, 0))
     optimiser = torch.optim.AdamW(learner.model.parameters(), learner.recipe.learning_rate, fused=True)
-    objective, samples, clip = OBJECTIVES[learner.recipe.objective], learner.recipe.samples, learner.recipe.clip
+    recipe, clip = learner.recipe, learner.recipe.clip
     start = time.perf_counter()
     for episode in episodes:
         optimiser.zero_grad()
-        objective(learner.model, episode, samples).loss.backward()
+        objective(recipe.objective, learner.model, episode, recipe.samples).loss.backward()
         if clip is not None:
             torch.nn.utils.clip_grad_norm_(learner.model.parameters(), clip)
         optimiser.step()

@@ -1,4 +1,4 @@
-"""Write the tables of the front page from the results here: python results/front_page.py"""
+"""Write the tables of the front page from the results here: python -m studies.front_page"""
 
 import re
 from collections.abc import Sequence
@@ -39,8 +39,8 @@ def main() -> None:
         if any("–" in line for line in lines):  # not all of it has been run: what stands there stays
             print(f"The table '{name}' has holes and is left as it was.")
             continue
-        block = rf"(<!-- {name}:begin[^\n]*-->\n).*?(<!-- {name}:end -->)"
-        text = re.sub(block, lambda m, lines=lines: m[1] + "\n".join(lines) + "\n" + m[2], text, flags=re.DOTALL)
+        before, begin, rest = re.split(rf"(<!-- {name}:begin[^\n]*-->\n)", text)
+        text = before + begin + "\n".join(lines) + "\n" + rest[rest.index(f"<!-- {name}:end -->") :]
     PAGE.write_text(text)
 
 

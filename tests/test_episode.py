@@ -118,7 +118,14 @@ def test_arbitrary_labelling_is_one_permutation_per_graph() -> None:
 def test_relabelled_by_hand() -> None:
     batch = batch_of([0, 1, 2, -1], [2, 0])
     episode = draw(batch, Sampling.fixed(1.0)).relabelled(torch.tensor([[1, 2, 0], [2, 1, 0]]))
-    assert episode.y.tolist() == [1, 2, 0, -1, 0, 2]
+    assert episode.y.tolist() == episode.graph.y.tolist() == [1, 2, 0, -1, 0, 2]
+    assert episode.only(1).y.tolist() == episode.only(1).graph.y.tolist() == [0, 2]
+    assert batch.y.tolist() == [0, 1, 2, -1, 2, 0]  # whoever else holds the graphs keeps the labels they had
+
+
+def test_repr_tells_sizes() -> None:
+    episode = draw(batch_of([0, 1, 2, -1], [2, 0]), Sampling.fixed(0.4))
+    assert repr(episode) == "Episode(graphs=2, nodes=6, classes=3, context=2, targets=5)"
 
 
 def test_shown_is_zero_outside_the_context() -> None:
@@ -192,6 +199,22 @@ def test_one_graph_of_a_batch_is_an_episode_of_its_own() -> None:
     assert sorted(plain_edges(alone.graph.edge_index).T.tolist()) == [[0, 2], [0, 2], [3, 0]]
     assert sorted(alone.graph.edge_type.tolist()) == [0, 1, 2]
     assert (alone.num_graphs, alone.num_nodes, alone.num_classes) == (1, 4, 3)
+
+
+def test_a_part_keeps_every_field_of_its_nodes_and_edges() -> None:
+    graphs = [Data(x=torch.zeros(3, 1), edge_index=torch.tensor([[2, 0, 1, 0], [0, 1, 2, 2]])) for _ in range(3)]
+    batch = GraphSet.from_data_list(graphs).select(torch.arange(3))
+    source, target = plain_edges(batch.edge_index)
+    batch.edge_weight = (10 * source + target).float()  # names the edge's two ends
+    batch.edge_attr = torch.stack([source, target], 1)
+    batch.age, batch.pos = torch.arange(9), torch.arange(18.0).reshape(9, 2)
+    part = Episode(batch, batch.y, batch.y >= 0, batch.y < 0, 2).part(1, 3).graph
+    assert part.age.tolist() == [3, 4, 5, 6, 7, 8]
+    assert torch.equal(part.pos, batch.pos[3:])
+    source, target = plain_edges(part.edge_index)
+    assert part.edge_weight.tolist() == (10 * (source + 3) + target + 3).tolist()
+    assert torch.equal(part.edge_attr, torch.stack([source, target], 1) + 3)
+    assert (part.ptr.tolist(), part.batch.tolist()) == ([0, 3, 6], [0, 0, 0, 1, 1, 1])
 
 
 def test_the_share_shown_counts_all_nodes_of_a_graph() -> None:

@@ -119,6 +119,43 @@ def test_edge_type_follows_its_edge() -> None:
         assert len(batch.edge_type) == 3 * len(index)
 
 
+def weighted(*edges_with_weight: tuple[int, int, float]) -> Data:
+    index = edges(*((source, target) for source, target, _ in edges_with_weight))
+    weight = torch.tensor([weight for *_, weight in edges_with_weight])
+    return Data(x=torch.zeros(4, 1), edge_index=index, edge_weight=weight)
+
+
+def test_edge_weight_follows_its_edge() -> None:
+    store = GraphSet.from_data_list([weighted((3, 2, 0.5), (0, 1, 2.0)), weighted((1, 3, 7.0), (3, 0, 0.0))])
+    for holder, index in ((store, [1, 0]), (store.subset(torch.tensor([1, 0])), [0, 1])):
+        batch = holder.select(torch.tensor(index))
+        got = [
+            (*edge, w) for edge, w in zip(plain_edges(batch.edge_index).t().tolist(), batch.edge_weight, strict=True)
+        ]
+        assert sorted(got) == [(1, 3, 7), (3, 0, 0), (4, 5, 2), (7, 6, 0.5)]
+
+
+def test_a_store_is_undirected_only_if_both_directions_weigh_the_same() -> None:
+    for back, undirected in ((2.0, True), (3.0, False)):
+        store = GraphSet.from_data_list([weighted((0, 1, 2.0), (1, 2, 5.0), (2, 1, 5.0), (1, 0, back))])
+        assert store.undirected is undirected
+
+
+def test_weights_go_to_all_graphs_or_to_none() -> None:
+    one, other = weighted((0, 1, 1.0)), weighted((0, 1, 1.0))
+    other.edge_weight = None
+    assert GraphSet.from_data_list([other]).select(torch.tensor([0])).get("edge_weight") is None
+    with pytest.raises(UserError, match="Some graphs have an edge_weight and some have none"):
+        GraphSet.from_data_list([one, other])
+
+
+def test_repr_tells_sizes_and_fields(graphs: list[Data]) -> None:
+    assert repr(GraphSet.from_data_list(graphs)) == "GraphSet(graphs=5, nodes=23, features=3)"
+    assert (
+        repr(GraphSet.from_data_list([weighted((0, 1, 1.0))])) == "GraphSet(graphs=1, nodes=4, features=1, edge_weight)"
+    )
+
+
 def test_positions_follow_their_nodes(graphs: list[Data]) -> None:
     for graph in graphs:
         graph.pos = graph.x[:, :2] + 1
@@ -164,6 +201,11 @@ GOOD = {"x": torch.zeros(3, 2), "edge_index": edges((0, 1)), "y": torch.tensor([
         ({"edge_index": edges((-1, 0))}, ["node -1", "0 to 2"]),
         ({"edge_index": edges((0, 1)).float()}, ["edge_index", "whole"]),
         ({"edge_type": torch.tensor([0, 1])}, ["edge_type", "2 rows", "1 are expected"]),
+        ({"edge_weight": torch.ones(2)}, ["edge_weight", "2 rows", "1 are expected"]),
+        ({"edge_weight": torch.tensor(1.0)}, ["edge_weight", "no rows", "1 are expected"]),
+        ({"edge_weight": torch.ones(1, 2)}, ["edge_weight", "[1, 2]", "one number per edge"]),
+        ({"edge_weight": torch.tensor([-0.5])}, ["weight of edge 0", "-0.5", "not negative"]),
+        ({"edge_weight": torch.tensor([float("nan")])}, ["weight of edge 0", "nan", "finite"]),
         ({"pos": torch.zeros(2, 2)}, ["pos", "2 rows", "3 are expected"]),
         ({"y": torch.tensor([0, 1])}, ["[2]", "[3]"]),
         ({"y": torch.tensor([[0], [1], [0]])}, ["[3, 1]", "[3]"]),

@@ -6,27 +6,42 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import studio
     from .active import replay, suggest
+    from .classifier import NodeClassifier
     from .episode import Episode, Sampling, sample_episode
     from .errors import UserError
+    from .evaluation.answers import Answers, cross_fit, episodes
     from .evaluation.calibrate import calibrate
-    from .evaluation.evaluate import cross_fit, episodes, evaluate
+    from .evaluation.evaluate import evaluate
+    from .evaluation.reliability import check_calibration
     from .graphs import GraphSet
     from .models import find_predictor, from_pretrained
+    from .models.base import LatentModel, ModelConfig, Network
     from .own.predict import predict
+    from .plots import plot
     from .prediction import Prediction, Predictor
-    from .tasks import get_task
+    from .tasks import OwnGraphs, as_graphs, get_task
     from .training.fit import fit
+    from .training.recipe import Recipe
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 __all__ = [
+    "Answers",
     "Episode",
     "GraphSet",
+    "LatentModel",
+    "ModelConfig",
+    "Network",
+    "NodeClassifier",
+    "OwnGraphs",
     "Prediction",
     "Predictor",
+    "Recipe",
     "Sampling",
     "UserError",
+    "as_graphs",
     "calibrate",
+    "check_calibration",
     "cross_fit",
     "episodes",
     "evaluate",
@@ -34,6 +49,7 @@ __all__ = [
     "fit",
     "from_pretrained",
     "get_task",
+    "plot",
     "predict",
     "replay",
     "sample_episode",
@@ -44,16 +60,22 @@ __all__ = [
 # Where each name lives. Loaded on first use: torch and Lightning take seconds, and 'mpnp --help' needs neither.
 _HOMES = {
     "active": ("replay", "suggest"),
-    "evaluation.calibrate": ("calibrate",),
+    "classifier": ("NodeClassifier",),
     "episode": ("Episode", "Sampling", "sample_episode"),
     "errors": ("UserError",),
-    "evaluation.evaluate": ("cross_fit", "episodes", "evaluate"),
+    "evaluation.answers": ("Answers", "cross_fit", "episodes"),
+    "evaluation.calibrate": ("calibrate",),
+    "evaluation.evaluate": ("evaluate",),
+    "evaluation.reliability": ("check_calibration",),
     "graphs": ("GraphSet",),
     "models": ("find_predictor", "from_pretrained"),
+    "models.base": ("LatentModel", "ModelConfig", "Network"),
     "own.predict": ("predict",),
+    "plots": ("plot",),
     "prediction": ("Prediction", "Predictor"),
-    "tasks": ("get_task",),
+    "tasks": ("OwnGraphs", "as_graphs", "get_task"),
     "training.fit": ("fit",),
+    "training.recipe": ("Recipe",),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, replace
 
 import torch
@@ -10,18 +11,18 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from .errors import UserError
-from .graphs import UNLABELLED, GraphSet, plain_edges
+from .graphs import UNLABELLED, GraphSet, cut
 
 
-@dataclass
+@dataclass(repr=False)
 class Episode:
     """A block-diagonal batch of graphs with context and target masks.
 
     Models read labels only through :meth:`shown`, so a label outside the context has no influence whatever.
 
     Shapes: ``graph`` a PyG ``Data`` with ``x`` [N, F], ``edge_index`` [2, E], ``batch`` [N], ``ptr`` [B + 1];
-    ``y`` [N] labels, -1 where unknown; ``context``, ``target`` [N] bool, the targets containing the context.
-    ``place``: if these graphs are a part of a larger batch, the number of the first there and how many there are.
+    ``y`` [N] labels, -1 where unknown, the same as ``graph.y``; ``context``, ``target`` [N] bool, the targets containing
+    the context.
     """
 
     graph: Data
@@ -29,7 +30,18 @@ class Episode:
     context: Tensor
     target: Tensor
     num_classes: int
-    place: tuple[int, int] | None = None
+
+    def __post_init__(self) -> None:
+        if (
+            self.graph.y is not self.y
+        ):  # relabelled, say: the graph is shared with others, so a copy gets the new labels
+            self.graph = copy(self.graph)
+            self.graph.y = self.y
+
+    def __repr__(self) -> str:
+        shown, asked = int(self.context.sum()), int(self.target.sum())
+        sizes = f"graphs={self.num_graphs}, nodes={self.num_nodes}, classes={self.num_classes}"
+        return f"Episode({sizes}, context={shown}, targets={asked})"
 
     @classmethod
     def from_graphs(cls, graphs: list[Data], context: Tensor | None = None, num_classes: int | None = None) -> Episode:
@@ -91,21 +103,8 @@ class Episode:
 
     def part(self, first: int, last: int) -> Episode:
         """The graphs ``first`` to ``last - 1`` of the batch as an episode of their own."""
-        start, end = int(self.graph.ptr[first]), int(self.graph.ptr[last])
-        nodes, edges = slice(start, end), plain_edges(self.graph.edge_index)
-        inside = (edges[1] >= start) & (edges[1] < end)
-        edge_type, pos = self.graph.get("edge_type"), self.graph.get("pos")
-        alone = GraphSet(
-            x=self.graph.x[nodes],
-            y=self.graph.y[nodes],
-            edge_index=edges[:, inside] - start,
-            ptr=self.graph.ptr[first : last + 1] - start,
-            edge_type=None if edge_type is None else edge_type[inside],
-            extra={} if pos is None else {"pos": pos[nodes]},
-            undirected=getattr(self.graph.edge_index, "is_undirected", None),
-        )
-        data = alone.select(torch.arange(last - first))
-        return Episode(data, self.y[nodes], self.context[nodes], self.target[nodes], self.num_classes)
+        nodes, data = slice(int(self.graph.ptr[first]), int(self.graph.ptr[last])), cut(self.graph, first, last)
+        return Episode(data, data.y, self.context[nodes], self.target[nodes], self.num_classes)
 
     def relabelled(self, permutation: Tensor) -> Episode:
         """Classes renamed per graph: label c of graph b becomes ``permutation[b, c]``; ``permutation`` is [B, C]."""
@@ -113,13 +112,8 @@ class Episode:
         return replace(self, y=torch.where(self.y == UNLABELLED, self.y, renamed))
 
     def to(self, device: torch.device | str) -> Episode:
-        return replace(
-            self,
-            graph=self.graph.to(device),
-            y=self.y.to(device),
-            context=self.context.to(device),
-            target=self.target.to(device),
-        )
+        graph = copy(self.graph).to(device)
+        return replace(self, graph=graph, y=graph.y, context=self.context.to(device), target=self.target.to(device))
 
 
 @dataclass(frozen=True)

@@ -39,10 +39,13 @@ def check_graph(graph: Data, name: str = "the graph") -> None:
         if low < 0 or high >= nodes:
             bad = low if low < 0 else high
             raise UserError(f"In {name}: an edge names node {bad}, but the nodes are numbered 0 to {nodes - 1}.")
-    for key, rows in (("edge_type", edge_index.size(1)), ("pos", nodes)):
+    for key, rows in (("edge_type", edge_index.size(1)), ("edge_weight", edge_index.size(1)), ("pos", nodes)):
         value = graph.get(key)
-        if value is not None and value.size(0) != rows:
-            raise UserError(f"In {name}: {key} has {value.size(0)} rows, {rows} are expected.")
+        if value is not None and (value.dim() == 0 or value.size(0) != rows):
+            given = "no" if value.dim() == 0 else value.size(0)
+            raise UserError(f"In {name}: {key} has {given} rows, {rows} are expected.")
+    if graph.get("edge_weight") is not None:
+        _check_weights(graph.edge_weight, name)
     if y is not None:
         if y.shape != (nodes,):
             raise UserError(f"In {name}: y has shape {list(y.shape)}, one label per node ([{nodes}]) is expected.")
@@ -53,7 +56,18 @@ def check_graph(graph: Data, name: str = "the graph") -> None:
             )
 
 
-@dataclass
+def _check_weights(weight: Tensor, name: str) -> None:
+    if weight.dim() != 1:
+        raise UserError(f"In {name}: edge_weight has shape {list(weight.shape)}, one number per edge is expected.")
+    bad = (~(torch.isfinite(weight) & (weight >= 0))).nonzero().flatten()
+    if bad.numel():
+        raise UserError(
+            f"In {name}: the weight of edge {int(bad[0])} is {weight[bad[0]].item()}, a finite number that is not "
+            "negative is expected; change or drop it."
+        )
+
+
+@dataclass(repr=False)
 class GraphSet:
     """Many graphs in one block-diagonal store.
 
@@ -62,8 +76,8 @@ class GraphSet:
 
     Shapes: ``x`` [N, F], ``y`` [N] (-1 where unlabelled), ``edge_index`` [2, E] sorted by target, numbered through the
     whole store, ``ptr`` and ``edge_ptr`` [B + 1] the offsets of each graph's nodes and edges; ``extra`` per-node
-    tensors [N, …] such as positions, ``edge_type`` [E]; ``undirected`` (found out if not given) lets the backward pass of
-    message passing use the adjacency as its own transpose.
+    tensors [N, …] such as positions, ``edge_type`` [E], ``edge_weight`` [E] (finite, not negative); ``undirected`` (found
+    out if not given) lets the backward pass of message passing use the adjacency as its own transpose.
     """
 
     x: Tensor
@@ -73,24 +87,23 @@ class GraphSet:
     edge_type: Tensor | None = None
     extra: dict[str, Tensor] = field(default_factory=dict)
     undirected: bool | None = None
+    edge_weight: Tensor | None = None
     edge_ptr: Tensor = field(init=False)
 
     def __post_init__(self) -> None:
-        source, target = self.edge_index
-        rising = target.diff() > 0
-        if not (rising | ((target[1:] == target[:-1]) & (source.diff() >= 0))).all():
-            order = (target * self.num_nodes + source).argsort(stable=True)
+        order = _order_by_target(self.edge_index, self.num_nodes)
+        if order is not None:
             self.edge_index = self.edge_index[:, order]
             self.edge_type = None if self.edge_type is None else self.edge_type[order]
+            self.edge_weight = None if self.edge_weight is None else self.edge_weight[order]
         if self.undirected is None:
-            source, target = self.edge_index
-            reverse = (source * self.num_nodes + target).sort().values
-            self.undirected = self.edge_type is None and torch.equal(target * self.num_nodes + source, reverse)
+            # Types of the two directions may differ.
+            self.undirected = self.edge_type is None and _symmetric(self.edge_index, self.edge_weight, self.num_nodes)
         self.edge_ptr = torch.searchsorted(self.edge_index[1].contiguous(), self.ptr)
 
     @classmethod
     def from_data_list(cls, graphs: Sequence[Data]) -> GraphSet:
-        """Pack PyG graphs (``x``, ``edge_index``, optional ``y``, ``edge_type``, ``pos``); each is checked."""
+        """Pack PyG graphs (``x``, ``edge_index``, optional ``y``, ``edge_type``, ``edge_weight``, ``pos``), checked."""
         if not graphs:
             raise UserError("No graph was given; at least one is expected.")
         for i, graph in enumerate(graphs):
@@ -103,9 +116,7 @@ class GraphSet:
         sizes = torch.tensor([g.x.size(0) for g in graphs])
         ptr = torch.zeros(len(graphs) + 1, dtype=torch.long)
         ptr[1:] = sizes.cumsum(0)
-        typed = all(g.get("edge_type") is not None for g in graphs)
-        if not typed and any(g.get("edge_type") is not None for g in graphs):
-            raise UserError("Some graphs have an edge_type and some have none; give it to all of them or to none.")
+        typed, weighted = _all_have("edge_type", graphs), _all_have("edge_weight", graphs)
         unlabelled = [torch.full((int(n),), UNLABELLED) for n in sizes]
         return cls(
             x=torch.cat([g.x.float() for g in graphs]),
@@ -113,8 +124,15 @@ class GraphSet:
             edge_index=torch.cat([plain_edges(g.edge_index) + o for g, o in zip(graphs, ptr, strict=False)], 1),
             ptr=ptr,
             edge_type=torch.cat([g.edge_type for g in graphs]) if typed else None,
+            edge_weight=torch.cat([g.edge_weight.float() for g in graphs]) if weighted else None,
             extra={"pos": torch.cat([g.pos for g in graphs])} if all(g.pos is not None for g in graphs) else {},
         )
+
+    def __repr__(self) -> str:
+        optional = {"edge_type": self.edge_type, "edge_weight": self.edge_weight, **self.extra}
+        carried = "".join(f", {name}" for name, value in optional.items() if value is not None)
+        sizes = f"graphs={len(self)}, nodes={self.num_nodes}, features={self.num_features}"
+        return f"{type(self).__name__}({sizes}{carried})"
 
     def __len__(self) -> int:
         return self.ptr.numel() - 1
@@ -152,6 +170,8 @@ class GraphSet:
         )
         if self.edge_type is not None:
             data.edge_type = self.edge_type[edges]
+        if self.edge_weight is not None:
+            data.edge_weight = self.edge_weight[edges]
         return data
 
     def subset(self, index: Tensor) -> GraphSet:
@@ -163,9 +183,33 @@ class GraphSet:
             edge_index=plain_edges(data.edge_index),
             ptr=data.ptr,
             edge_type=data.get("edge_type"),
+            edge_weight=data.get("edge_weight"),
             undirected=self.undirected,
             extra={name: data[name] for name in self.extra},
         )
+
+
+def cut(graph: Data, first: int, last: int) -> Data:
+    """The graphs ``first`` to ``last - 1`` of a block-diagonal batch, with every field of their nodes and edges."""
+    start, end = int(graph.ptr[first]), int(graph.ptr[last])
+    every = plain_edges(graph.edge_index)
+    inside = ((every[1] >= start) & (every[1] < end)).nonzero().flatten()
+    order = _order_by_target(every[:, inside], graph.num_nodes)
+    inside = inside if order is None else inside[order]
+    data = Data()
+    for name in sorted(set(graph.keys()) - {"edge_index", "batch", "ptr"}):
+        if graph.is_edge_attr(name):
+            data[name] = graph[name][inside]
+        elif graph.is_node_attr(name):
+            data[name] = graph[name][start:end]
+    edges, undirected = every[:, inside] - start, getattr(graph.edge_index, "is_undirected", None)
+    if undirected is None:
+        undirected = data.get("edge_type") is None and _symmetric(edges, data.get("edge_weight"), end - start)
+    data.edge_index = EdgeIndex(
+        edges, sparse_size=(end - start, end - start), sort_order="col", is_undirected=undirected
+    )
+    data.batch, data.ptr = graph.batch[start:end] - first, graph.ptr[first : last + 1] - start
+    return data
 
 
 def plain_edges(edge_index: Tensor) -> Tensor:
@@ -182,3 +226,26 @@ def _gather(ptr: Tensor, index: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     segment = torch.repeat_interleave(torch.arange(index.numel()), sizes)
     rows = torch.arange(int(offsets[-1])) + (ptr[index] - offsets[:-1])[segment]
     return rows, offsets, segment
+
+
+def _order_by_target(edge_index: Tensor, nodes: int) -> Tensor | None:
+    """The order that sorts edges by target, then by source; ``None`` if they are sorted already."""
+    source, target = edge_index
+    if ((target.diff() > 0) | ((target[1:] == target[:-1]) & (source.diff() >= 0))).all():
+        return None
+    return (target * nodes + source).argsort(stable=True)
+
+
+def _symmetric(edge_index: Tensor, weight: Tensor | None, nodes: int) -> bool:
+    """Whether every edge, sorted by target, has its reverse, of the same weight."""
+    source, target = edge_index
+    reverse, order = (source * nodes + target).sort(stable=True)
+    return torch.equal(target * nodes + source, reverse) and (weight is None or torch.equal(weight, weight[order]))
+
+
+def _all_have(name: str, graphs: Sequence[Data]) -> bool:
+    """Whether the graphs have the field ``name``; refused if only some have."""
+    count = sum(graph.get(name) is not None for graph in graphs)
+    if 0 < count < len(graphs):
+        raise UserError(f"Some graphs have an {name} and some have none; give it to all of them or to none.")
+    return count > 0

@@ -1,6 +1,6 @@
 """Where models are unsure, and what that is worth: measures what the README here tells, draws its pictures and writes it.
 
-    MPNP_DATA=… python results/uncertainty/measure.py       an hour on one core; what is measured is not measured again
+    MPNP_DATA=… python -m studies.uncertainty       an hour on one core; what is measured is not measured again
 
 Takes the models that 'mpnp reproduce --out results' has left in results/runs; what was not trained is left out.
 """
@@ -12,7 +12,7 @@ from .kept import HERE
 
 INTRODUCTION = """# Where models are unsure
 
-Written by [measure.py](measure.py), which also draws the pictures, from models as `mpnp reproduce` leaves them in `results/runs`; seed 0,
+Written by `python -m studies.uncertainty`, which also draws the pictures, from models as `mpnp reproduce` leaves them in `results/runs`; seed 0,
 one thread. Of borders and shift: one draw of the context per rate, 32 latent samples, drawn anew for each graph. Machine, date and training of
 each model are in the JSON files here.
 """

@@ -1,11 +1,15 @@
 """Away from home: is a model less sure on graphs of another family?"""
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import mpnp
 from mpnp import plots
+from mpnp.evaluation.given import known_classes
 from mpnp.evaluation.provenance import provenance
-from mpnp.evaluation.shift import mean_uncertainty
+from mpnp.evaluation.shift import ShiftTable, mean_uncertainty
+from mpnp.prediction import Predictor
 
 from .kept import HERE, folder, kept, percent, predictor, table
 
@@ -57,43 +61,44 @@ def section(kind: str) -> str:
     journey = JOURNEYS[kind]
     places = (journey.home, *journey.abroad)
     models = [(place, name) for place in places for name in journey.models]
-    tables = kept(f"shift-{kind}", models, lambda: _measured(journey))
+    tables = kept(ShiftTable, f"shift-{kind}", models, lambda: _measured(journey))
     if not tables:
         return ""
     _draw(kind, tables)
-    head = ["model", "trained on", "tested on", *map(percent, tables[0]["rates"]), "accuracy"]
-    rows = [_row(found, journey.home) for found in sorted(tables, key=lambda found: found["model"])]
+    head = ["model", "trained on", "tested on", *map(percent, tables[0].rates), "accuracy"]
+    rows = [_row(found, journey.home) for found in sorted(tables, key=lambda found: found.model)]
     return TEXT.format(kind=kind, graphs=journey.graphs, table=table(head, rows), seen=journey.seen)
 
 
-def _measured(journey: Journey) -> list[dict]:
+def _measured(journey: Journey) -> Iterator[ShiftTable]:
     """Each model at home and abroad, and abroad also the model that is at home there."""
-    tables = []
     if not any(predictor(journey.home, name) for name in journey.models):
-        return []
+        return
     for place in (journey.home, *journey.abroad):
         task = mpnp.get_task(place)
         for name in journey.models:
             for origin in dict.fromkeys((journey.home, place)):
                 model = predictor(origin, name)
-                if model is None or not (model.any_classes or model.config.num_classes == task.num_classes):
-                    continue
-                found = mean_uncertainty(model, task, journey.rates, graphs=journey.graphs)
-                tables.append(found | {"trained_on": origin, "made": provenance(folder(origin, name))})
-    return tables
+                if model is not None and _can_answer(model, task.num_classes):
+                    found = mean_uncertainty(model, task, journey.rates, graphs=journey.graphs)
+                    yield replace(found, trained_on=origin, made=provenance(folder(origin, name)))
 
 
-def _row(found: dict, home: str) -> list[str]:
-    rows = found["rates"].values()
-    right = " / ".join(f"{100 * row['accuracy']:.1f}" for row in rows)
-    there = found["task"] if found["task"] == home else f"**{found['task']}**"
-    return [f"`{found['model']}`", found["trained_on"], there, *(f"{row['epistemic']:.4f}" for row in rows), right]
+def _can_answer(model: Predictor, classes: int) -> bool:
+    return bool(getattr(model, "any_classes", False)) or known_classes(model) in (None, classes)
 
 
-def _draw(kind: str, tables: list[dict]) -> None:
+def _row(found: ShiftTable, home: str) -> list[str]:
+    rows = found.rates.values()
+    right = " / ".join(f"{100 * row.accuracy:.1f}" for row in rows)
+    there = found.task if found.task == home else f"**{found.task}**"
+    return [f"`{found.model}`", str(found.trained_on), there, *(f"{row.epistemic:.4f}" for row in rows), right]
+
+
+def _draw(kind: str, tables: Sequence[ShiftTable]) -> None:
     home = JOURNEYS[kind].home
-    own = [found for found in tables if found["trained_on"] == home]
-    at_home = [found for found in own if found["task"] == home]
+    own = [found for found in tables if found.trained_on == home]
+    at_home = [found for found in own if found.task == home]
     # Uncertainty grows with the number of classes, so that only places with as many can be in one chart.
-    alike = [found for found in own if found["task"] not in (home, "shapenet/chair")]
+    alike = [found for found in own if found.task not in (home, "shapenet/chair")]
     plots.save(plots.shift_figure(at_home, alike), HERE / f"shift-{kind}.png")

@@ -1,10 +1,13 @@
 """Which node to label next: what each strategy is worth against asking at random."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import mpnp
 from mpnp import plots
-from mpnp.active import replay
+from mpnp.active import ReplayTable, replay
+from mpnp.active.curves import Worth
 from mpnp.active.replay import first_episode
 from mpnp.evaluation.provenance import provenance
 
@@ -71,36 +74,41 @@ SEEN = """On every task there is a strategy better than chance, but it is not th
 
 
 def section() -> str:
-    found = {_name(case): measured for case in CASES if (measured := kept(f"active/{_name(case)}", [case[:2]], lambda c=case: _measured(c)))}  # fmt: skip
+    found = [measured for case in CASES for measured in _kept(case)]
     if not found:
         return ""
-    head = [
-        "task",
-        "model",
-        "graphs × draws",
-        "labels",
-        "`random`",
-        *(f"`{name}`" for name in STRATEGIES),
-        "labels saved",
-    ]
+    strategies = [f"`{name}`" for name in STRATEGIES]
+    head = ["task", "model", "graphs × draws", "labels", "`random`", *strategies, "labels saved"]
     pictures = "\n".join(
         f"![{name}](active/{name}.png)" for name in SHOWN if (HERE / "active" / f"{name}.png").exists()
     )
-    return TEXT.format(table=table(head, [_row(one) for one in found.values()]), pictures=pictures, seen=SEEN)
+    return TEXT.format(table=table(head, [_row(one) for one in found]), pictures=pictures, seen=SEEN)
 
 
 def _name(case: Case) -> str:
     return f"{case.task.replace('/', '-')}-{case.model}"
 
 
-def _measured(case: Case) -> dict | None:
+def _kept(case: Case) -> list[ReplayTable]:
+    return kept(ReplayTable, f"active/{_name(case)}", [(case.task, case.model)], lambda: _measured(case))
+
+
+def _measured(case: Case) -> Iterator[ReplayTable]:
     model = predictor(case.task, case.model)
     if model is None:
-        return None
+        return
     task = mpnp.get_task(case.task)
-    how = {"per_step": case.per_step, "start": case.start, "graphs": case.graphs, "draws": case.draws}
-    played = replay(model, task, STRATEGIES, case.steps, **how, progress=True)
-    (HERE / "active").mkdir(exist_ok=True)
+    played = replay(
+        model,
+        task,
+        STRATEGIES,
+        case.steps,
+        per_step=case.per_step,
+        start=case.start,
+        graphs=case.graphs,
+        draws=case.draws,
+        progress=True,
+    )
     picture = plots.save(plots.curves_figure(played), HERE / "active" / f"{_name(case)}.png")
     plots.shrink(picture, picture)
     if f"{_name(case)}-asked" in SHOWN:
@@ -108,23 +116,18 @@ def _measured(case: Case) -> dict | None:
         drawn = plots.asked_figure(first_episode(played, task), asked, started=played.started[0])
         picture = plots.save(drawn, HERE / "active" / f"{_name(case)}-asked.png")
         plots.shrink(picture, picture)
-    return played.summary() | {"per_step": case.per_step, "draws": case.draws, "seed": 0, "samples": 16, "data": task.source, "made": provenance(folder(case.task, case.model))}  # fmt: skip
+    yield replace(played.table(), made=provenance(folder(case.task, case.model)))
 
 
-def _row(found: dict) -> list[str]:
-    strategies, labels = found["strategies"], found["labels"]
-    row = [
-        found["task"],
-        f"`{found['model']}`",
-        f"{found['graphs']} × {found['draws']}",
-        f"{labels[0]} to {labels[-1]}",
-    ]
-    match, fastest = min((strategies[name]["labels_to_match"] or labels[-1] + 1, name) for name in STRATEGIES)
-    chance = strategies["random"]["labels_to_match"]
+def _row(found: ReplayTable) -> list[str]:
+    strategies, labels = found.strategies, found.labels
+    row = [found.task, f"`{found.model}`", f"{found.graphs} × {found.draws}", f"{labels[0]} to {labels[-1]}"]
+    match, fastest = min((strategies[name].labels_to_match or labels[-1] + 1, name) for name in STRATEGIES)
+    chance = strategies["random"].labels_to_match or labels[-1]
     saved = f"{match} instead of {chance} (`{fastest}`)" if match < chance else "none"
-    return [*row, f"{100 * strategies['random']['area']:.1f}", *(_gain(strategies[name]) for name in STRATEGIES), saved]
+    return [*row, f"{100 * strategies['random'].area:.1f}", *(_gain(strategies[name]) for name in STRATEGIES), saved]
 
 
-def _gain(of: dict) -> str:
-    mark = "**" if of["gain_low"] > 0 else "*" if of["gain_high"] < 0 else ""
-    return f"{mark}{100 * of['gain']:+.2f}{mark} ({100 * of['gain_low']:+.2f}, {100 * of['gain_high']:+.2f})"
+def _gain(of: Worth) -> str:
+    mark = "**" if of.gain_low > 0 else "*" if of.gain_high < 0 else ""
+    return f"{mark}{100 * of.gain:+.2f}{mark} ({100 * of.gain_low:+.2f}, {100 * of.gain_high:+.2f})"

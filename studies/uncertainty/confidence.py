@@ -1,9 +1,14 @@
 """Is stated confidence kept? Before and after a temperature and conformal sets fitted on validation graphs."""
 
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from math import isnan
+
 import mpnp
 from mpnp import plots
-from mpnp.evaluation.calibrate import answers_by_rate, calibrate, compare
+from mpnp.evaluation.calibrate import calibrate
 from mpnp.evaluation.provenance import provenance
+from mpnp.evaluation.reliability import CalibrationTable, check_calibration
 
 from .kept import HERE, folder, kept, percent, predictor, table
 
@@ -50,46 +55,49 @@ SEEN = """- Coverage of {coverage:.0f} % is held within a point on automata, mug
 def section() -> str:
     found = {}
     for task, (models, draws) in CASES.items():
-        measured = {model: one for model in models if (one := _kept(task, model, draws))}
+        measured = {model: one for model in models for one in _kept(task, model, draws)}
         if measured:
             found[task] = measured
             _draw(task, measured)
     if not found:
         return ""
     head = ["task", "predictor", "T", "at", "ECE, %", "NLL", "Brier", "coverage, %", "labels in a set"]
-    rows = [_row(one, rate) for measured in found.values() for one in measured.values() for rate in one["rates"]]
-    return TEXT.format(coverage=100 * COVERAGE, table=table(head, rows), shown=SHOWN, picture=SHOWN.replace("/", "-"), seen=SEEN.format(coverage=100 * COVERAGE))  # fmt: skip
+    rows = [_row(one, rate) for measured in found.values() for one in measured.values() for rate in one.rates]
+    return TEXT.format(
+        coverage=100 * COVERAGE,
+        table=table(head, rows),
+        shown=SHOWN,
+        picture=SHOWN.replace("/", "-"),
+        seen=SEEN.format(coverage=100 * COVERAGE),
+    )
 
 
-def _kept(task: str, model: str, draws: int) -> dict | None:
-    def work() -> dict | None:
-        found = predictor(task, model)
-        if found is None:
-            return None
-        of = mpnp.get_task(task)
-        calibration = calibrate(found, of, COVERAGE, draws=draws, progress=True)
-        answers = answers_by_rate(found, of, "test", draws=draws, progress=True)
-        rates = {str(rate): compare(calibration, one) for rate, one in answers}
-        made = provenance(folder(task, model))
-        return {"task": task, "model": model, "data": of.source, "coverage": COVERAGE, "temperature": calibration.temperature, "draws": draws, "seed": 0, "rates": rates, "made": made}  # fmt: skip
+def _kept(task: str, model: str, draws: int) -> list[CalibrationTable]:
+    def work() -> Iterator[CalibrationTable]:
+        found, of = predictor(task, model), mpnp.get_task(task)
+        if found is not None:
+            calibration = calibrate(found, of, COVERAGE, draws=draws, progress=True)
+            table = check_calibration(found, of, calibration, draws=draws, progress=True)
+            yield replace(table, made=provenance(folder(task, model)))
 
-    return kept(f"calibration/{task.replace('/', '-')}-{model}", [(task, model)], work)
+    return kept(CalibrationTable, f"calibration/{task.replace('/', '-')}-{model}", [(task, model)], work)
 
 
-def _draw(task: str, measured: dict[str, dict]) -> None:
+def _draw(task: str, measured: Mapping[str, CalibrationTable]) -> None:
     place = HERE / "calibration"
     if one := measured.get("ampnp"):
-        title = f"ampnp on {task}, T = {one['temperature']:.2f}"
-        plots.save(plots.reliability_figure(one["rates"], title), place / f"{task.replace('/', '-')}-ampnp.png")
-    before = {model: {rate: row["before"] for rate, row in one["rates"].items()} for model, one in measured.items()}
+        title = f"ampnp on {task}, T = {one.temperature:.2f}"
+        plots.save(plots.reliability_figure(one.rates, title), place / f"{task.replace('/', '-')}-ampnp.png")
+    before = {model: {rate: row.before for rate, row in one.rates.items()} for model, one in measured.items()}
     plots.save(plots.honesty_figure(before, f"{task}, before calibration"), place / f"{task.replace('/', '-')}.png")
 
 
-def _row(one: dict, rate: str) -> list[str]:
-    before, after = one["rates"][rate]["before"], one["rates"][rate]["after"]
+def _row(one: CalibrationTable, rate: str) -> list[str]:
+    before, after = one.rates[rate].before, one.rates[rate].after
 
     def change(key: str, scale: float, digits: int) -> str:
-        return f"{scale * before[key]:.{digits}f} → {scale * after[key]:.{digits}f}"
+        return f"{scale * getattr(before, key):.{digits}f} → {scale * getattr(after, key):.{digits}f}"
 
-    error = "" if after["coverage_error"] is None else f" ± {100 * after['coverage_error']:.1f}"
-    return [one["task"], f"`{one['model']}`", f"{one['temperature']:.2f}", percent(rate), change("ece", 100, 1), change("nll", 1, 3), change("brier", 1, 3), change("coverage", 100, 1) + error, change("set_size", 1, 2)]  # fmt: skip
+    error = "" if isnan(after.coverage_error) else f" ± {100 * after.coverage_error:.1f}"
+    changes = [change("ece", 100, 1), change("nll", 1, 3), change("brier", 1, 3), change("coverage", 100, 1) + error]
+    return [one.task, f"`{one.model}`", f"{one.temperature:.2f}", percent(rate), *changes, change("set_size", 1, 2)]

@@ -1,8 +1,12 @@
 """At the borders of parts: which share of a model's uncertainty lies there."""
 
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from math import isnan
+
 import mpnp
 from mpnp import plots
-from mpnp.evaluation.borders import border_shares
+from mpnp.evaluation.borders import BorderTable, border_shares
 from mpnp.evaluation.provenance import provenance
 
 from .kept import HERE, folder, kept, percent, predictor, table
@@ -27,7 +31,7 @@ its doubt and of its mistakes lies where parts meet.
 
 
 def section() -> str:
-    tables = [found for shape in SHAPES for model in MODELS if (found := _measured(f"shapenet/{shape}", model))]
+    tables = [found for shape in SHAPES for model in MODELS for found in _measured(f"shapenet/{shape}", model)]
     if not tables:
         return ""
     _gallery()
@@ -36,30 +40,38 @@ def section() -> str:
     return TEXT.format(table=table(head, [_row(found) for found in tables]))
 
 
-def _measured(task: str, model: str) -> dict | None:
-    def work() -> dict | None:
+def _measured(task: str, model: str) -> list[BorderTable]:
+    def work() -> Iterator[BorderTable]:
         found = predictor(task, model)
-        if found is None:
-            return None
-        return border_shares(found, mpnp.get_task(task), RATES) | {"made": provenance(folder(task, model))}
+        if found is not None:
+            yield replace(border_shares(found, mpnp.get_task(task), RATES), made=provenance(folder(task, model)))
 
-    return kept(f"borders/{task.partition('/')[2]}-{model}", [(task, model)], work)
+    return kept(BorderTable, f"borders/{task.partition('/')[2]}-{model}", [(task, model)], work)
 
 
-def _row(found: dict) -> list[str]:
-    rows = found["rates"].values()
+def _row(found: BorderTable) -> list[str]:
+    rows = list(found.rates.values())
 
-    def shares(key: str) -> str:
-        return " / ".join("–" if row[key] is None else f"{100 * row[key]:.0f}" for row in rows)
+    def shares(values: Iterable[float]) -> str:
+        return " / ".join("–" if isnan(value) else f"{100 * value:.0f}" for value in values)
 
-    right = " / ".join(f"{100 * row['accuracy']:.1f}" for row in rows)
-    nodes = f"{100 * next(iter(rows))['nodes']:.0f}"
-    return [found["task"].partition("/")[2], nodes, f"`{found['model']}`", shares("total"), shares("epistemic"), shares("mistakes"), right]  # fmt: skip
+    return [
+        found.task.partition("/")[2],
+        f"{100 * rows[0].nodes:.0f}",
+        f"`{found.model}`",
+        shares(row.total for row in rows),
+        shares(row.epistemic for row in rows),
+        shares(row.mistakes for row in rows),
+        " / ".join(f"{100 * row.accuracy:.1f}" for row in rows),
+    ]
 
 
 def _gallery() -> None:
-    models = {name: predictor("shapenet/mug", name) for name in ("np", "mpnp", "ampnp")}
-    if all(models.values()):
-        rows = plots.compare(models, mpnp.get_task("shapenet/mug"), [0, 1, 2, 3], rate=0.01, kind="gallery")
-        picture = plots.save_rows(rows, HERE / "gallery.png", "Mugs, one label in a hundred shown")
+    found = {name: predictor("shapenet/mug", name) for name in ("np", "mpnp", "ampnp")}
+    models = {name: model for name, model in found.items() if model is not None}
+    if len(models) == len(found):
+        drawing = mpnp.plot(models, mpnp.get_task("shapenet/mug"), [0, 1, 2, 3], rate=0.01, kind="gallery")
+        picture = replace(drawing, title="Mugs, one label in a hundred shown", class_names=()).save(
+            HERE / "gallery.png"
+        )
         plots.shrink(picture, picture)

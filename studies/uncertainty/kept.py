@@ -3,10 +3,14 @@
 import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
+from mpnp.active import ReplayTable
+from mpnp.evaluation.borders import BorderTable
 from mpnp.evaluation.provenance import fingerprint
-from mpnp.files import without_nan, write_json
+from mpnp.evaluation.reliability import CalibrationTable
+from mpnp.evaluation.shift import ShiftTable
+from mpnp.files import replacing, write_json
 from mpnp.models import PREDICTORS, find_predictor
 from mpnp.models.calibration import uncalibrated
 from mpnp.prediction import Predictor
@@ -27,22 +31,25 @@ def predictor(task: str, model: str) -> Predictor | None:
     return uncalibrated(find_predictor(str(place))[0]) if (place / "metrics.json").exists() else None
 
 
-def kept(name: str, models: Iterable[tuple[str, str]], work: Callable[[], Any]) -> Any:
+T = TypeVar("T", BorderTable, CalibrationTable, ReplayTable, ShiftTable)
+
+
+def kept(kind: type[T], name: str, models: Iterable[tuple[str, str]], work: Callable[[], Iterable[T]]) -> list[T]:
     """What was measured before with these ``models`` (task, name), else what can be measured now; nothing is kept of nothing."""
     path = HERE / f"{name}.json"
     if path.exists():
-        stored = json.loads(path.read_text())
-        used = {
-            one["made"].get("training", {}).get("weights") for one in (stored if isinstance(stored, list) else [stored])
-        }
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        tables = [kind.from_dict(one) for one in (stored if isinstance(stored, list) else [stored])]
+        used = {(one.made or {}).get("training", {}).get("weights") for one in tables}
         # Of a model that is not here, what was measured stands.
         if {fingerprint(folder(*model)) for model in models} - {None} <= used:
-            return stored
+            return tables
         print(f"{name}: the models are others by now, so this is measured again")
-    found = without_nan(work())
+    found = list(work())
     if found:
-        path.parent.mkdir(exist_ok=True)
-        write_json(path, found)
+        content = [one.to_dict() for one in found]
+        with replacing(path) as temporary:
+            write_json(temporary, content if len(content) > 1 else content[0])
     return found
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from math import nan, sqrt
 
 import pytest
 import torch
 from torch_geometric.data import Data
 
-from mpnp.active import Gain, Replay, replay
+from mpnp.active import Gain, Replay, ReplayTable, replay
 from mpnp.episode import Episode
 from mpnp.errors import UserError
 from mpnp.models.label_propagation import LabelPropagation
@@ -89,6 +90,23 @@ def test_areas_and_gains_by_hand() -> None:
     assert (played.labels_to_match("good"), played.labels_to_match("random")) == (3, 5)
     worse = made_up(random=[[0.5] * 3] * 2, bad=[[0.4] * 3] * 2)
     assert worse.labels_to_match("bad") is None
+
+
+def test_a_replay_as_a_table() -> None:
+    played = made_up(random=[[0.5, 0.5, 0.7], [0.3, 0.5, 0.5]], good=[[0.5, 0.7, 0.9], [0.3, 0.7, 0.7]])
+    table = played.table()
+    assert ReplayTable.from_dict(json.loads(table.to_json())) == table
+    assert (table.strategies["good"].labels_to_match, table.labels, table.graphs) == (3, (1, 3, 5), 2)
+    assert table.strategies["good"].gain == played.gain("good").mean
+    assert played.to_dict()["strategies"]["good"]["curves"]["accuracy"] == pytest.approx([0.4, 0.7, 0.8])
+    title, head, first, second = repr(played).splitlines()
+    assert title == "model on task: accuracy on all nodes, 2 graphs, 1 to 5 labels each"
+    assert (
+        head.split()[:3] == ["strategy", "area", "gain"]
+        and first.split()[0] == "random"
+        and second.split()[0] == "good"
+    )
+    assert "<td>good</td>" in played._repr_html_()
 
 
 def test_the_interval_of_a_gain_by_hand() -> None:

@@ -154,7 +154,7 @@ def test_active_on_one_graph_has_no_interval(prints: Run) -> None:
         ("suggest {model} /no/such/graph", "nothing at /no/such/graph"),
         ("suggest label-propagatio {ring}", "did you mean 'label-propagation'"),
         ("suggest {ring} {ring}", "config.json and model.safetensors missing"),
-        ("suggest {model} {full}", "All 12 nodes of {full} are labelled"),
+        ("suggest {model} {full}", "All 12 nodes are labelled"),
         ("suggest rule-table {ring}", "cellular automaton"),
         ("active ca/small-world {model}", "has 2 features per node, but the model is made for 3"),
         ("active ca/smal-world mode", "did you mean 'ca/small-world'"),

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import torch
 
 from mpnp import tasks
 from mpnp.cli import main
+from mpnp.cli.main import COMMANDS
 from mpnp.tasks.cellular_automata import CellularAutomaton
 from mpnp.training.learner import Learner
 
@@ -40,6 +42,20 @@ def test_help_of_every_command(capsys: pytest.CaptureFixture[str]) -> None:
             main([name, "--help"])
         assert end.value.code == 0
         assert "--config" in capsys.readouterr().out
+
+
+def test_warnings_of_libraries_are_silent_and_no_others(
+    prints: Run, monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
+) -> None:
+    def warned(_: object) -> None:
+        warnings.warn_explicit("of no use", UserWarning, "x.py", 1, module="torch_geometric.utils")
+        warnings.warn_explicit("of use", UserWarning, "x.py", 1, module="mpnp.tasks")
+
+    monkeypatch.setattr(COMMANDS["tasks"], "run", warned)
+    before = list(warnings.filters)
+    prints("tasks")
+    assert [str(one.message) for one in recwarn] == ["of use"]
+    assert warnings.filters == before, "whoever calls main from Python keeps their own filters"
 
 
 def test_tasks(prints: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,9 +172,12 @@ def test_an_interrupted_training_says_how_to_go_on(
     assert "2 epochs" in prints(*command, "--resume")
 
 
-def test_two_processes_tell_the_result_once(place: Place, capfd: pytest.CaptureFixture[str]) -> None:
-    main(["train", str(place.csv), "--out", str(place.new), "--epochs", "2", "--set", "width=16", "--devices", "2"])
-    out, err = capfd.readouterr()
+def test_two_processes_tell_the_result_once(place: Place) -> None:
+    """In a process of its own: Lightning runs the whole command again for the second one."""
+    command = ["train", str(place.csv), "--out", str(place.new), "--epochs", "2", "--set", "width=16", "--devices", "2"]
+    script = Path(sys.executable).with_name("mpnp")
+    ran = subprocess.run([script, *command], capture_output=True, text=True, check=True)
+    out, err = ran.stdout, ran.stderr
     assert len(out.splitlines()) == 1 and "2 epochs" in out and "Traceback" not in err
     one, two = (json.loads((folder / "metrics.json").read_text()) for folder in (place.model, place.new))
     assert (one["devices"], two["devices"], two["finished"]) == (1, 2, True)

@@ -108,7 +108,7 @@ def test_what_is_refused(made: Place, refused: Run) -> None:
     assert "once" in refused(made.automaton, made.automaton)
     assert "'2' is not a context rate" in refused(made.automaton, "--rate", 2)
     assert "--samples 0" in refused(made.automaton, "--samples", 0)
-    assert "'gallery'" in refused(made.automaton, "--kind", "nice")
+    assert "did you mean 'gallery'" in refused(made.automaton, "--kind", "galery")
 
 
 def test_models_that_read_other_features(made: Place, refused: Run) -> None:

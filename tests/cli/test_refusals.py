@@ -144,7 +144,7 @@ def test_graphs_with_too_few_labels(place: Place, refuses: Run, y: torch.Tensor,
 def test_bad_tables(place: Place, refuses: Run) -> None:
     nodes = place.csv / "nodes.csv"
     good = nodes.read_text()
-    for text, words in (("n40,0,nan,", "'nan' was given"), ("n40,0,0,maybe", "'maybe' was given")):
+    for text, words in (("n40,0,tall,", "'tall' was given"), ("n40,0,0,maybe", "'maybe' was given")):
         nodes.write_text(good.replace("n40,0,0,", text))
         assert words in refuses("predict", place.model, place.csv, "--out", place.new)
     nodes.write_text(good.replace("n40,0,0,", ""))

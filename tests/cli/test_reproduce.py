@@ -18,7 +18,7 @@ def test_a_table_is_run_once_and_reported(tmp_path: Path, prints: Run) -> None:
     assert "2 runs done now, 0 before, 0 failed." in prints(*MODES, "--budget", "quick", "--out", out)
     assert [(r.row, r.seed) for r in records.read_all(out)] == [("mode", 0), ("state-mode", 0)]
     page = (out / "report.html").read_text()
-    accuracy = records.read_all(out)[1].table["rates"]["0.1"]["accuracy"]
+    accuracy = records.read_all(out)[1].table.at(0.1).accuracy
     assert f"{100 * accuracy:.1f}" in page
     assert "ca/small-world" in (out / "report.md").read_text()
     assert "0 runs done now, 2 before, 0 failed." in prints(*MODES, "--budget", "quick", "--out", out)

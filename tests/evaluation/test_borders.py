@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch_geometric.data import Data
 
+from mpnp.defaults import SAMPLES
 from mpnp.episode import Episode
 from mpnp.evaluation.borders import border_shares, near_border, on_border
 from mpnp.graphs import GraphSet
@@ -64,7 +65,7 @@ class Told:
         self.probabilities = torch.tensor(probabilities)
 
     def predict(
-        self, episode: Episode, *, samples: int = 16, seed: int = 0, nodes: torch.Tensor | None = None
+        self, episode: Episode, *, samples: int = SAMPLES, seed: int = 0, nodes: torch.Tensor | None = None
     ) -> Prediction:
         return Prediction.certain(torch.stack([self.probabilities, 1 - self.probabilities], 1)).at(nodes)
 
@@ -72,22 +73,22 @@ class Told:
 def test_shares_of_what_lies_near_the_border() -> None:
     """Six of ten nodes near the border; unsure at one of them and at one far away; wrong at two of them and at one far away."""
     says = Told(0.5, 1, 1, 1, 1, 1, 0.5, 1, 0, 0)
-    row = border_shares(says, Paths("0000011111"), [0.0])["rates"]["0.0"]
-    assert row["nodes"] == pytest.approx(0.6) and row["graphs"] == 1
-    assert row["total"] == pytest.approx(0.5) and row["aleatoric"] == pytest.approx(0.5)
-    assert math.isnan(row["epistemic"])
+    row = border_shares(says, Paths("0000011111"), [0.0]).at(0.0)
+    assert row.nodes == pytest.approx(0.6) and row.graphs == 1
+    assert row.total == pytest.approx(0.5) and row.aleatoric == pytest.approx(0.5)
+    assert math.isnan(row.epistemic)
     # 0.5 counts as class 0: nodes 5, 6 and 7 are wrong, all of them near.
-    assert row["mistakes"] == pytest.approx(1) and row["accuracy"] == pytest.approx(0.7)
+    assert row.mistakes == pytest.approx(1) and row.accuracy == pytest.approx(0.7)
 
 
 def test_graphs_without_a_border_do_not_count() -> None:
     says = Told(0.5, 1, 1, 1, 1, 0.5, 0.5, 0.5)
-    row = border_shares(says, Paths("00001", "000"), [0.0], hops=0)["rates"]["0.0"]
-    assert row["graphs"] == 1 and row["nodes"] == pytest.approx(2 / 5) and row["total"] == 0
+    row = border_shares(says, Paths("00001", "000"), [0.0], hops=0).at(0.0)
+    assert row.graphs == 1 and row.nodes == pytest.approx(2 / 5) and row.total == 0
 
 
 def test_labels_that_are_shown_do_not_count() -> None:
     says = Told(*[0.9] * 10)
     table = border_shares(says, Paths("0000011111"), [0.5, 1.0], draws=2)
-    assert 0 < table["rates"]["0.5"]["nodes"] < 1
-    assert math.isnan(table["rates"]["1.0"]["nodes"])
+    assert 0 < table.at(0.5).nodes < 1
+    assert math.isnan(table.at(1.0).nodes)

@@ -1,4 +1,4 @@
-"""Calibrating: reliability, the temperature, conformal sets."""
+"""Calibrating: the temperature, conformal sets."""
 
 from __future__ import annotations
 
@@ -9,44 +9,19 @@ import torch
 from torch import Tensor
 
 from mpnp.errors import UserError
-from mpnp.evaluation.calibrate import (
-    Answers,
-    answers_by_rate,
-    calibrate,
-    calibration_from,
-    compare,
-    credible_sets,
-    fit_sets,
-    fit_temperature,
-    reliability,
-)
-from mpnp.evaluation.scores import Score
+from mpnp.evaluation.calibrate import calibrate, fit_sets, fit_temperature
+from mpnp.evaluation.reliability import Pool
 from mpnp.models import configs
 from mpnp.models.base import LatentModel
 from mpnp.models.calibration import Calibration
 from mpnp.models.mode import Mode
-from mpnp.plots import honesty_figure, reliability_figure
 from mpnp.prediction import Prediction, tempered
 
 from ..rings import Rings
-
-CLASSES = 4
-
-
-def honest(nodes: int, seed: int = 0, sharpness: float = 1.5, shown: float = 0.1) -> Answers:
-    """Labels drawn from the very probabilities given, ten nodes to a graph."""
-    generator = torch.Generator().manual_seed(seed)
-    p = (sharpness * torch.randn(nodes, CLASSES, generator=generator)).softmax(-1)
-    y = p.multinomial(1, generator=generator).squeeze(1)
-    return Answers(p, y, torch.arange(nodes) // 10, torch.full((nodes,), shown))
+from .pools import CLASSES, by_hand, honest
 
 
-def by_hand(probabilities: list[list[float]], y: list[int], graph: list[int] | None = None) -> Answers:
-    p = torch.tensor(probabilities)
-    return Answers(p, torch.tensor(y), torch.tensor(graph or [0] * len(y)), torch.full((len(y),), 0.5))
-
-
-def nll(answers: Answers) -> float:
+def nll(answers: Pool) -> float:
     return -float(answers.true.log().mean())
 
 
@@ -84,9 +59,7 @@ def test_rates_weigh_alike() -> None:
     many, few = honest(40_000).at(0.5), honest(2_000, 1).at(2.0)
     both = fit_temperature([many, few])
     assert both == pytest.approx(fit_temperature([few, many]), rel=1e-3)
-    assert both < 0.9 * fit_temperature(
-        [Answers(*(torch.cat([getattr(a, n) for a in (many, few)]) for n in vars(many)))]
-    )
+    assert both < 0.9 * fit_temperature([Pool.join([many, few])])
 
 
 def test_a_handful_of_right_answers_does_not_make_cocksure() -> None:
@@ -167,76 +140,12 @@ def test_coverages_that_cannot_be(coverage: float) -> None:
         fit_sets([honest(10)], coverage)
 
 
-def test_credible_sets_by_hand() -> None:
-    p = torch.tensor([[0.1, 0.6, 0.3], [0.95, 0.05, 0.0]])
-    assert credible_sets(p, 0.9).tolist() == [[False, True, True], [True, False, False]]
-    assert credible_sets(p, 0.5).tolist() == [[False, True, False], [True, False, False]]
-
-
-# --- Reliability -----------------------------------------------------------------------------------------------------
-
-
-def test_reliability_by_hand() -> None:
-    """Two nodes of confidence 0.9, one right; one of 0.6, right. Sets hold the true label twice, of four labels in all."""
-    answers = by_hand([[0.9, 0.1], [0.1, 0.9], [0.6, 0.4]], [0, 0, 0], graph=[0, 1, 1])
-    row = reliability(answers, torch.tensor([[True, True], [False, True], [True, False]]))
-    assert row["bins"] == [
-        {"confidence": pytest.approx(0.6), "accuracy": 1.0, "count": 1},
-        {"confidence": pytest.approx(0.9), "accuracy": 0.5, "count": 2},
-    ]
-    assert (row["coverage"], row["set_size"]) == (pytest.approx(2 / 3), pytest.approx(4 / 3))
-    # Hits miss their mean by 1/3 in the first graph and -2/3 + 1/3 in the second.
-    assert row["coverage_error"] == pytest.approx((2 / 9 * 2) ** 0.5 / 3)
-    score = Score(2)
-    score.add(answers.prediction, answers.y)
-    assert {key: row[key] for key in ("accuracy", "nll", "brier", "ece")} == score.compute()
-
-
-def test_bins_give_the_calibration_error() -> None:
-    row = reliability(honest(3_000).at(0.5), torch.ones(3_000, CLASSES, dtype=torch.bool))
-    gap = sum(b["count"] * abs(b["confidence"] - b["accuracy"]) for b in row["bins"]) / 3_000
-    assert gap == pytest.approx(row["ece"], abs=1e-5) and row["ece"] > 0.05
-
-
-def test_calibration_mends_what_was_spoiled() -> None:
-    val, test = (honest(5_000, seed).at(0.4) for seed in (0, 1))
-    row = compare(calibration_from([val], 0.9), test)
-    for key in ("nll", "brier", "ece"):
-        assert row["after"][key] < row["before"][key]
-    assert row["before"]["coverage"] < 0.87 and row["after"]["coverage"] == pytest.approx(0.9, abs=0.015)
-
-
-def test_pictures() -> None:
-    row = compare(calibration_from([honest(500)], 0.9), honest(500, 1))
-    figure = reliability_figure({"0.1": row, "1.0": row}, "title")
-    assert [axis.get_title() for axis in figure.axes[:2]] == ["10 % labelled", "100 % labelled"]
-    drawn = {line.get_label().split(":")[0]: line for line in figure.axes[0].get_lines()}
-    assert drawn["after"].get_xdata()[-1] == pytest.approx(row["after"]["bins"][-1]["confidence"])
-    assert drawn["after"].get_ydata()[-1] == pytest.approx(row["after"]["bins"][-1]["accuracy"])
-    figure = honesty_figure({"np": {"0.1": row["before"], "0.05": row["after"]}, "mode": {"0.1": row["after"]}})
-    left = figure.axes[0]
-    assert [text.get_text() for text in left.get_xticklabels()] == ["5 %", "10 %"]
-    assert [len(line[0].get_xdata()) for line in left.containers] == [2, 1]
-    assert left.containers[0][0].get_ydata().tolist() == [row["after"]["ece"], row["before"]["ece"]]
-
-
-# --- Answers ---------------------------------------------------------------------------------------------------------
-
-
-def test_answers_are_for_the_unlabelled_nodes_of_all_graphs() -> None:
-    found = dict(answers_by_rate(Mode(), Rings(), "val", draws=2))
-    assert list(found) == [0.2, 0.5, 1.0]
-    assert [answers.y.numel() for answers in found.values()] == [2 * 6 * 16, 2 * 6 * 10, 2 * 6 * 20]
-    for rate, answers in found.items():
-        assert torch.bincount(answers.graph).tolist() == [answers.y.numel() // 6] * 6
-        assert answers.shown.tolist() == pytest.approx([rate] * answers.y.numel())
+# --- On a task -------------------------------------------------------------------------------------------------------
 
 
 def test_splits_without_graphs_or_labels() -> None:
     with pytest.raises(UserError, match="rings has no val graphs"):
         calibrate(Mode(), Rings(val=0))
-    with pytest.raises(UserError, match="no test graphs"):
-        list(answers_by_rate(Mode(), Rings(test=0), "test"))
     one = Rings(labelled=1)
     one.rates = (0.2,)
     with pytest.raises(UserError, match="no label left to predict"):

@@ -14,7 +14,7 @@ from torch_geometric.data import Data
 from mpnp.episode import Episode, Sampling, sample_episode
 from mpnp.graphs import GraphSet
 from mpnp.models.ampnp import AmpnpConfig, AttentiveMPNP, waves
-from mpnp.training.objectives import multi_sample
+from mpnp.training.objectives import objective
 
 FEATURES = 4
 ROADS_CLOSED = {"latent": False, "attention": False, "local": False, "refine": 0}
@@ -104,7 +104,7 @@ def test_the_same_weights_answer_any_number_of_classes(class_embedding: bool) ->
     optimiser = torch.optim.Adam(model.parameters(), 1e-2)
     for _ in range(3):
         optimiser.zero_grad()
-        multi_sample(model, batch_of(3), 2).loss.backward()
+        objective("multi-sample", model, batch_of(3), 2).loss.backward()
         optimiser.step()
     for classes in (2, 3, 5, 11):
         episode = batch_of(classes)
@@ -159,7 +159,7 @@ def test_any_roads_may_be_closed(
         assert (p.epistemic.max() > 1e-5) == has_latent
         again = model.predict(episode, samples=3, seed=1)
         assert torch.equal(p.probabilities, again.probabilities) != has_latent
-        result = multi_sample(model, batch_of(3), 2)
+        result = objective("multi-sample", model, batch_of(3), 2)
         assert torch.isfinite(result.loss)
 
 
@@ -239,5 +239,6 @@ def test_a_context_node_sees_its_own_label_by_the_local_road() -> None:
 
 def test_dropout_rests_while_predicting() -> None:
     model, episode = model_of(tiny(dropout=0.5)).train(), batch_of(3)
-    assert multi_sample(model, episode, 1).loss != multi_sample(model, episode, 1).loss
+    first, second = (objective("multi-sample", model, episode, 1).loss for _ in range(2))
+    assert first != second
     torch.testing.assert_close(probabilities(model, episode), probabilities(model, episode), rtol=0, atol=0)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from mpnp.errors import UserError
-from mpnp.models.configs import PAPER_FAMILY, build, config
+from mpnp.models.configs import PAPER_FAMILY, PRESETS, build, config, flagship_fields
 from mpnp.models.neural_process import NeuralProcess
 from mpnp.nn.backbones import Dense, Maxout, MessagePassing, Relational, Stack
 from mpnp.tasks import Task, get_task
+from mpnp.tasks.properties import Properties
 
 from .sizes import SizesOnly
 
@@ -62,24 +65,24 @@ def test_number_of_parameters_of_mpnp_on_molecules() -> None:
     decoder = linear(features + z, h) + 2 * passing(h, h) + linear(h, h)
     paper = encoder + r + latent + decoder + linear(h, 2 * classes)
     assert paper == 147_590
-    task = SizesOnly("tud/enzymes", features, classes)
+    task = SizesOnly("any", features, classes, appendix="enzymes")
     assert count("mpnp", task, "paper") == paper
     relations = 3
     more = 4 * (relations - 1) * h * h  # two relational layers in encoder and decoder
-    assert count("r-mpnp", SizesOnly("tud/enzymes", features, classes, relations), "paper") == paper + more
+    assert count("r-mpnp", SizesOnly("any", features, classes, relations, "enzymes"), "paper") == paper + more
 
 
 # The appendix: (h, r, z, message passing layers) of np, np-c, mpnp, mpnp-c.
 APPENDIX: dict[str, list[tuple[int, int, int, int]]] = {
-    "tud/enzymes": [(64, 128, 512, 0), (64, 128, 512, 0), (64, 128, 256, 2), (64, 96, 288, 2)],
-    "tud/proteins": [(64, 64, 512, 0), (64, 96, 288, 0), (64, 128, 256, 2), (64, 96, 288, 2)],
-    "tud/dhfr": [(64, 64, 512, 0), (64, 64, 512, 0), (64, 128, 256, 1), (64, 128, 256, 1)],
-    "shapenet/mixed-2": [(64, 64, 512, 0), (64, 64, 512, 0), (64, 128, 256, 2), (64, 128, 256, 2)],
-    "shapenet/lamp": [(64, 64, 512, 0), (64, 64, 512, 0), (64, 128, 256, 2), (64, 128, 256, 2)],
-    "cora/transductive-7": [(64, 64, 64 * 3, 0), (64, 64, 64 * 3, 0), (64, 64, 64 * 3, 2), (64, 64, 64 * 3, 2)],
-    "cora/few-shot-2": [(64, 64, 64 * 3, 0), (64, 64, 64 * 3, 0), (64, 64, 64 * 3, 2), (64, 64, 64 * 3, 2)],
-    "ppisp": [(64, 64, 256, 0), (64, 64, 256, 0), (64, 64, 256, 2), (64, 64, 256, 2)],
-    "ca/voronoi": [(64, 64, 128, 0), (64, 64, 128, 0), (64, 64, 128, 1), (64, 64, 128, 1)],
+    "enzymes": [(64, 128, 512, 0), (64, 128, 512, 0), (64, 128, 256, 2), (64, 96, 288, 2)],
+    "proteins": [(64, 64, 512, 0), (64, 96, 288, 0), (64, 128, 256, 2), (64, 96, 288, 2)],
+    "molecules": [(64, 64, 512, 0), (64, 64, 512, 0), (64, 128, 256, 1), (64, 128, 256, 1)],
+    "mixed shapes": [(64, 64, 512, 0), (64, 64, 512, 0), (64, 128, 256, 2), (64, 128, 256, 2)],
+    "shapes": [(64, 64, 512, 0), (64, 64, 512, 0), (64, 128, 256, 2), (64, 128, 256, 2)],
+    "transductive citations": [(64, 64, 64 * 3, 0), (64, 64, 64 * 3, 0), (64, 64, 64 * 3, 2), (64, 64, 64 * 3, 2)],
+    "few-shot citations": [(64, 64, 64 * 3, 0), (64, 64, 64 * 3, 0), (64, 64, 64 * 3, 2), (64, 64, 64 * 3, 2)],
+    "interfaces": [(64, 64, 256, 0), (64, 64, 256, 0), (64, 64, 256, 2), (64, 64, 256, 2)],
+    "automata": [(64, 64, 128, 0), (64, 64, 128, 0), (64, 64, 128, 1), (64, 64, 128, 1)],
 }
 
 
@@ -96,15 +99,20 @@ def widths(stack: Stack) -> list[int]:
     return out
 
 
+class Automaton(SizesOnly):
+    by_rule = True
+
+
 @pytest.mark.parametrize("recipe", ["default", "paper"])
 @pytest.mark.parametrize("name", PAPER_FAMILY)
-@pytest.mark.parametrize("task", APPENDIX)
-def test_widths_are_those_of_the_papers_table(task: str, name: str, recipe: str) -> None:
-    h, r, z, layers = APPENDIX[task][("np", "np-c", "mpnp", "mpnp-c").index(name.removeprefix("r-"))]
+@pytest.mark.parametrize("line", APPENDIX)
+def test_widths_are_those_of_the_papers_table(line: str, name: str, recipe: str) -> None:
+    h, r, z, layers = APPENDIX[line][("np", "np-c", "mpnp", "mpnp-c").index(name.removeprefix("r-"))]
     classes = 3
-    model = build(config(name, SizesOnly(task, 4, classes, relations=2), recipe))
+    automaton = line == "automata"
+    task = (Automaton if automaton else SizesOnly)("any", 4, classes, relations=2, appendix=line)
+    model = build(config(name, task, recipe))
     assert isinstance(model, NeuralProcess)
-    automaton = task.startswith("ca/")
     first = h if layers or not automaton else 2 * h
     inner = [h] * 4 if automaton else [h] * (layers or 1)
     last = [r] if automaton else []  # elsewhere the last linear map stands behind the mean
@@ -124,3 +132,33 @@ def test_widths_are_those_of_the_papers_table(task: str, name: str, recipe: str)
 def test_unknown_models_are_refused() -> None:
     with pytest.raises(UserError, match="did you mean 'ampnp'"):
         config("ampn", SizesOnly("tud/enzymes", 5, 3))
+
+
+PLAIN = Properties(graphs=100, nodes=50, features=4, classes=3)
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, {"class_embedding": True}),
+        ({"labels": "arbitrary"}, {"class_embedding": False}),
+        ({"labels": "by rule"}, {"local": False, "refine": 0}),
+        ({"places": True}, {"class_embedding": True}),
+        ({"places": True, "graphs": 501}, {"class_embedding": True, "octaves": 4}),
+        ({"places": True, "graphs": 501, "labels": "arbitrary"}, {"class_embedding": False}),
+        ({"classes": 9}, {"class_embedding": True, "depth": 3}),
+        ({"features": 16}, {"class_embedding": True, "dropout": 0.2}),
+        ({"features": 16, "transductive": True}, {"class_embedding": True}),
+        ({"features": 32}, {"class_embedding": True, "dropout": 0.3}),
+        ({"features": 64}, {"class_embedding": True, "dropout": 0.3, "reaches": (2, 8, 40)}),
+    ],
+    ids=str,
+)
+def test_the_flagship_follows_from_what_a_task_is(changes: dict[str, object], expected: dict[str, object]) -> None:
+    assert flagship_fields(replace(PLAIN, **changes)) == expected  # type: ignore[arg-type]
+
+
+def test_a_preset_does_not_look_at_the_name_of_a_task() -> None:
+    for model in PRESETS:
+        one, other = (config(model, SizesOnly(name, 5, 3)) for name in ("ca/small-world", "shapenet/lamp"))
+        assert replace(one, task="") == replace(other, task="")

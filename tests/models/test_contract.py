@@ -14,8 +14,8 @@ from torch_geometric.data import Data
 
 from mpnp.episode import Episode
 from mpnp.errors import UserError
-from mpnp.evaluation.evaluate import cross_fit
-from mpnp.models.base import LatentModel
+from mpnp.evaluation.answers import cross_fit
+from mpnp.models.base import LatentModel, Model
 from mpnp.models.configs import MODELS, NETWORKS, PAPER_FAMILY, build, config
 from mpnp.models.neural_process import NeuralProcess
 from mpnp.prediction import Prediction
@@ -62,7 +62,7 @@ class Case(NamedTuple):
     """A model with weights as if trained, graphs of every odd kind, and an episode of them all."""
 
     variant: Variant
-    model: LatentModel
+    model: Model
     graphs: list[Data]
     episode: Episode
 
@@ -101,7 +101,7 @@ def context_of(graphs: list[Data]) -> Tensor:
     return torch.cat([*masks[:-1], torch.zeros_like(masks[-1])])
 
 
-def trained(configuration_of: Variant) -> LatentModel:
+def trained(configuration_of: Variant) -> Model:
     """Fresh weights and noise on all of them: zeros at the start would hide what a parameter does."""
     torch.manual_seed(0)
     model = build(config(configuration_of.model, TASKS[configuration_of.task], configuration_of.recipe))
@@ -178,11 +178,12 @@ def test_the_order_of_nodes_and_edges_does_not_matter(case: Case) -> None:
     order = torch.cat(orders)
     episode = Episode.from_graphs(graphs, case.episode.context[order], case.episode.num_classes)
     close(case.predict(episode), case.predict().at(order))
-    first, second = (
-        case.model.latent(case.model.read(each), each.shown().unsqueeze(1)) for each in (case.episode, episode)
-    )
-    torch.testing.assert_close(first.loc, second.loc, rtol=0, atol=1e-5)
-    torch.testing.assert_close(first.scale, second.scale, rtol=0, atol=1e-5)
+    model = case.model
+    assert isinstance(model, LatentModel) == model.has_latent == (case.variant.model not in NETWORKS)
+    if isinstance(model, LatentModel):
+        first, second = (model.latent(model.read(each), each.shown().unsqueeze(1)) for each in (case.episode, episode))
+        torch.testing.assert_close(first.loc, second.loc, rtol=0, atol=1e-5)
+        torch.testing.assert_close(first.scale, second.scale, rtol=0, atol=1e-5)
 
 
 def test_a_graph_alone_is_a_graph_in_a_batch(case: Case) -> None:
@@ -221,6 +222,20 @@ def test_some_nodes_are_predicted_as_among_all(case: Case) -> None:
     for nodes in ([20, 0, 13, 5, 5, 7], [14], list(range(22, -1, -1)), []):
         chosen = torch.tensor(nodes, dtype=torch.long)
         close(case.predict(nodes=chosen), whole.at(chosen))
+
+
+def test_predicting_leaves_every_part_in_the_mode_it_was_in(case: Case) -> None:
+    model = copy.deepcopy(case.model)
+    frozen = list(model.children())[-1]
+    for training in (True, False):
+        model.train(training)
+        frozen.eval()
+        before = [part.training for part in model.modules()]
+        model.predict(case.episode, samples=2)
+        assert [part.training for part in model.modules()] == before
+    with pytest.raises(UserError):
+        model.train().predict(Episode.from_graphs(make_graphs(1 + model.config.num_features, 2, 1)))
+    assert model.training
 
 
 def test_the_seed_decides(case: Case) -> None:
@@ -266,7 +281,7 @@ def test_units_of_features_do_not_matter_once_standardised(case: Case) -> None:
     torch.testing.assert_close(plain.x_mean, x.mean(0))
     assert plain.x_scale[0] == converted.x_scale[0] == 1
 
-    def predict(model: LatentModel, features: Tensor) -> Prediction:
+    def predict(model: Model, features: Tensor) -> Prediction:
         graph = case.episode.graph.clone()
         graph.x = features
         return model.predict(replace(case.episode, graph=graph), samples=2)
@@ -311,7 +326,8 @@ def test_cross_fitting_hides_a_nodes_own_label_from_it(case: Case) -> None:
     episode = Episode.from_graphs([graph, single], context, case.episode.num_classes)
 
     def fitted(of: Episode) -> tuple[Prediction, Tensor]:
-        return cross_fit(case.model, of, torch.Generator().manual_seed(0), samples=2)
+        answers = cross_fit(case.model, of, torch.Generator().manual_seed(0), samples=2)
+        return answers.prediction, answers.nodes
 
     expected, nodes = fitted(episode)
     assert sorted(nodes.tolist()) == context.nonzero().flatten().tolist()

@@ -9,7 +9,7 @@ from torch_geometric.data import Data
 
 from mpnp.episode import Episode
 from mpnp.models.gnn import GraphNetwork, GraphNetworkConfig
-from mpnp.training.objectives import multi_sample
+from mpnp.training.objectives import objective
 
 
 def episode(classes: int = 3) -> Episode:
@@ -40,7 +40,7 @@ def test_the_loss_is_the_cross_entropy_of_the_scored_nodes() -> None:
         model = GraphNetwork(GraphNetworkConfig(4, 3, layers=layers))
         p = model.predict(given).probabilities[scored]
         expected = -p.gather(1, given.y[scored].unsqueeze(1)).log().mean()
-        torch.testing.assert_close(multi_sample(model, given, 4).loss, expected)
+        torch.testing.assert_close(objective("multi-sample", model, given, 4).loss, expected)
 
 
 def test_unimp_reads_the_context_of_its_neighbours() -> None:

@@ -61,7 +61,7 @@ def test_mpnp(classes: int, likelihood: str, monkeypatch: pytest.MonkeyPatch) ->
     torch.manual_seed(0)
     model = NeuralProcess(NeuralProcessConfig(FEATURES, classes, likelihood=likelihood))  # type: ignore[arg-type]
     plain, noise, scored = PlainMPNP(model), torch.randn(5, 1, 256), drawn.target
-    monkeypatch.setattr(objectives, "_draw", lambda q, samples, episode: q.loc + q.scale * noise)
+    monkeypatch.setattr(objectives, "_draw", lambda q, samples, place: q.loc + q.scale * noise)
     check(
         model,
         lambda: objectives.elbo(model, drawn).loss,
@@ -98,10 +98,10 @@ def test_ampnp(classes: int, options: dict[str, int], monkeypatch: pytest.Monkey
         model.attend.empty.normal_() if model.config.attention else None
     plain, scored = PlainAmpnp(model), drawn.unlabelled_targets
     noise = torch.randn(5, 3, classes, model.config.z_width if model.config.latent else 0)
-    monkeypatch.setattr(objectives, "_draw", lambda q, samples, episode: q.loc + q.scale * noise)
+    monkeypatch.setattr(objectives, "_draw", lambda q, samples, place: q.loc + q.scale * noise)
     check(
         model,
-        lambda: objectives.multi_sample(model, drawn, 3).loss,
+        lambda: objectives.objective("multi-sample", model, drawn, 3).loss,
         {
             "batch": lambda: plain.loss(whole(drawn, scored), noise) / scored.sum(),
             "one graph at a time": lambda: (

@@ -245,3 +245,18 @@ def test_a_file_is_no_folder(folder: Path) -> None:
 def test_nothing_there(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert f"no trained model at '{name}'" in refusal(Path(name) if name.startswith("/") else name)  # type: ignore[arg-type]
+
+
+V010 = Path(__file__).parent / "v010"  # tiny models trained for an epoch with version 0.1.0, and what they predicted
+
+
+@pytest.mark.parametrize("name", ["ampnp", "mpnp-c", "unimp"])
+def test_a_folder_of_version_0_1_0_still_predicts_the_same(name: str) -> None:
+    """On a path of four nodes, the first two labelled."""
+    edges = torch.tensor([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]])
+    x = torch.tensor([[1.0, 0.0], [-1.0, 0.5], [2.0, -1.0], [-2.0, 0.0]])
+    path = Data(x=x, edge_index=edges, y=torch.tensor([1, 0, -1, -1]))
+    found = from_pretrained(V010 / name).predict(Episode.from_graphs([path]), samples=4, seed=0)
+    told = json.loads((V010 / "predictions.json").read_text())[name]
+    for what in ("probabilities", "total", "epistemic"):
+        torch.testing.assert_close(getattr(found, what), torch.tensor(told[what]), rtol=0, atol=1e-6)

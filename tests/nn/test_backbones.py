@@ -10,8 +10,9 @@ from torch import Tensor
 from torch_geometric.data import Data
 from torch_geometric.nn import GCNConv, GraphConv, RGCNConv
 
+from mpnp.errors import UserError
 from mpnp.graphs import GraphSet, plain_edges
-from mpnp.nn.backbones import Convolution, Dense, Maxout, MessagePassing, Relational, Stack
+from mpnp.nn.backbones import Convolution, Dense, Maxout, MessagePassing, Nodes, Pairs, Relational, Stack
 from mpnp.nn.neighbours import Neighbours
 
 UNDIRECTED = torch.tensor([[0, 1, 1, 2, 2, 0, 4, 5], [1, 0, 2, 1, 0, 2, 5, 4]])
@@ -204,10 +205,10 @@ def test_some_rows_are_those_of_the_whole(words: tuple[str, ...], per_graph: boo
     whole = stack(h, neighbours, joined, graph_of)
     for rows in ([1, 2, 7, 11], [8], []):
         chosen = torch.tensor(rows, dtype=torch.long)
-        torch.testing.assert_close(stack(h, neighbours, joined, graph_of, rows=chosen), whole[chosen])
+        torch.testing.assert_close(stack(h, neighbours, joined, graph_of, Nodes(chosen)), whole[chosen])
         if not per_graph:
             pairs = torch.cat([chosen * 4 + 1, chosen * 4 + 3])
-            some = stack(h, neighbours, joined, pairs=pairs).squeeze(1)
+            some = stack(h, neighbours, joined, chosen=Pairs(pairs, 4)).squeeze(1)
             torch.testing.assert_close(some, whole.flatten(0, 1)[pairs])
 
 
@@ -233,12 +234,20 @@ def test_norm_stands_before_every_relu_and_nowhere_else() -> None:
     assert len(Stack(3, ("linear:4", "mp:5"), norm=False).norms) == 0
 
 
-@pytest.mark.parametrize("words", [("gat:8",), ("linear:4", "Linear:4"), ("linear",), ("mp:many",)])
-def test_unknown_words_are_refused(words: tuple[str, ...]) -> None:
-    with pytest.raises(ValueError, match=r"unknown layer|invalid literal"):
-        Stack(3, words)
-
-
-def test_maxout_cannot_be_joined() -> None:
-    with pytest.raises(ValueError, match="not linear in a joined input"):
-        Stack(3, ("linear:4", "join", "maxout:4"), 2)
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("gat:8",), "There is no layer named 'gat'"),
+        (("linear:4", "Linear:4"), "did you mean 'linear'"),
+        (("linear",), "a width of at least 1 is expected"),
+        (("mp:many",), "'mp:many'"),
+        (("mp:-3",), "'mp:-3'"),
+        (("linear:4", "join"), "'join' stands last"),
+        ((), "at least one layer"),
+        (("linear:4", "join", "maxout:4"), "not linear in a joined input"),
+    ],
+)
+def test_words_that_stand_for_no_layer_are_refused(words: tuple[str, ...], sentence: str) -> None:
+    with pytest.raises(UserError) as told:
+        Stack(3, words, 2)
+    assert sentence in str(told.value)

@@ -1,46 +1,27 @@
-"""Predictions for a user's own graphs: in Python and as a table."""
+"""Predictions for a user's own graphs."""
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
 
+import mpnp
+from mpnp.episode import Episode
 from mpnp.errors import UserError
 from mpnp.models import configs, from_pretrained
 from mpnp.models.base import LatentModel
+from mpnp.models.calibration import Calibration, Conformal
 from mpnp.models.mode import Mode
-from mpnp.own.predict import predict, predict_file
+from mpnp.own.predict import episode_of, label_sets, predict
+from mpnp.prediction import Prediction
 from mpnp.tasks.own import OwnTask
 from mpnp.training.fit import fit
 
-COLOURS = ("blue", "green", "red")
-NODES = 40
-
-
-def ring(nodes: int = NODES, features: int = 2) -> Data:
-    around = torch.arange(nodes)
-    once = torch.stack([around, (around + 1) % nodes])
-    x = torch.randn(nodes, features, generator=torch.Generator().manual_seed(0))
-    y = torch.where(around % 4 > 0, around % 3, -1)  # a quarter is unlabelled
-    return Data(x=x, edge_index=torch.cat([once, once.flip(0)], 1), y=y)
-
-
-def write(folder: Path, data: Data, names: tuple[str, ...] = COLOURS) -> Path:
-    folder.mkdir(exist_ok=True)
-    rows = [
-        f"node {i},{names[y] if y >= 0 else ''},{','.join(str(value) for value in x)}"
-        for i, (x, y) in enumerate(zip(data.x.tolist(), data.y.tolist(), strict=True))
-    ]
-    header = ",".join(["id", "label", *(f"f{i}" for i in range(data.x.size(1)))])
-    (folder / "nodes.csv").write_text("\n".join([header, *rows]) + "\n")
-    edges = "\n".join(f"node {u},node {v}" for u, v in data.edge_index.t().tolist())
-    (folder / "edges.csv").write_text(f"source,target\n{edges}\n")
-    return folder
+from .colours import NODES, ring, write
 
 
 @pytest.fixture(scope="module", params=["ampnp", "mpnp"])
@@ -49,21 +30,12 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     place = tmp_path_factory.mktemp("own")
     options = {"width": 16} if request.param == "ampnp" else {}
     task = OwnTask(write(place / "graphs", ring()))
-    return fit(task, request.param, place / "model", epochs=2, progress=False, options=options).folder
+    return fit(task, request.param, out=place / "model", epochs=2, progress=False, options=options).folder
 
 
 @pytest.fixture(scope="module")
 def model(folder: Path) -> LatentModel:
     return from_pretrained(folder)
-
-
-def table(model_folder: Path, graphs: Path, out: Path) -> list[dict[str, str]]:
-    predict_file(model_folder, graphs, out, samples=4)
-    with out.open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
-# --- In Python -------------------------------------------------------------------------------------------------------
 
 
 def check(probabilities: Tensor, nodes: int, classes: int) -> None:
@@ -144,67 +116,41 @@ def test_a_labels_own_prediction_does_not_depend_on_it(name: str, tmp_path: Path
     assert changed == 4
 
 
-# --- As a table ------------------------------------------------------------------------------------------------------
+class Even(torch.nn.Module):
+    """A network of the user's own that leaves its mode alone, and knows nothing."""
+
+    name, sees_own_label = "even", True
+
+    def predict(self, episode: Episode, *, nodes: Tensor | None = None, **_: int) -> Prediction:
+        return Prediction.certain(torch.full((episode.num_nodes, episode.num_classes), 1 / episode.num_classes)).at(
+            nodes
+        )
 
 
-def test_the_table(folder: Path, tmp_path: Path) -> None:
-    data = ring()
-    rows = table(folder, write(tmp_path / "graph", data), tmp_path / "out.csv")
-    columns = ["graph", "node", "given", "label", "p_blue", "p_green", "p_red", "total", "aleatoric", "epistemic"]
-    assert list(rows[0]) == columns
-    assert [row["node"] for row in rows] == [f"node {i}" for i in range(NODES)]
-    assert [row["given"] for row in rows] == [COLOURS[y] if y >= 0 else "" for y in data.y.tolist()]
-    for row in rows:
-        chances = {name: float(row[f"p_{name}"]) for name in COLOURS}
-        assert sum(chances.values()) == pytest.approx(1, abs=1e-5)
-        assert chances[row["label"]] == max(chances.values())
-        assert float(row["total"]) == pytest.approx(float(row["aleatoric"]) + float(row["epistemic"]), abs=1e-5)
-    assert {row["graph"] for row in rows} == {"0"}
-    assert [path.name for path in tmp_path.iterdir() if path.name != "graph"] == ["out.csv"]
+@pytest.mark.parametrize("training", [True, False])
+def test_whoever_is_training_goes_on_training(training: bool) -> None:
+    network = Even().train(training)
+    predict(network, ring())
+    mpnp.evaluate(network, ring(), [0.5], draws=1)
+    mpnp.suggest(network, ring())
+    mpnp.calibrate(network, ring(), draws=1)
+    mpnp.plot(network, ring())
+    assert network.training == training
 
 
-def test_the_table_agrees_with_predict(folder: Path, model: LatentModel, tmp_path: Path) -> None:
-    data = ring()
-    torch.save([data, ring(9)], tmp_path / "two.pt")
-    rows = table(folder, tmp_path / "two.pt", tmp_path / "out.csv")
-    assert [(row["graph"], row["node"]) for row in rows[NODES - 1 : NODES + 1]] == [("0", "39"), ("1", "0")]
-    written = torch.tensor([[float(row[f"p_{name}"]) for name in COLOURS] for row in rows])
-    torch.testing.assert_close(written, predict(model, [data, ring(9)], samples=4).probabilities, atol=1e-6, rtol=0)
+def test_sets_of_labels_where_a_coverage_was_promised(model: LatentModel) -> None:
+    episode = episode_of(model, [ring(), ring(9)])
+    said = model.predict(episode, samples=2)
+    assert label_sets(Mode(), episode, said) is None and label_sets(model, episode, said) is None
+    model.calibration = Calibration(1.0, Conformal(0.9, (0.1, 0.9), (0.3, 0.3)))
+    try:
+        sets = label_sets(model, episode, said)
+        assert sets is not None and torch.equal(sets, said.probabilities >= 0.3)
+    finally:
+        model.calibration = None
 
 
-def test_the_models_names_rule_the_table(folder: Path, tmp_path: Path) -> None:
-    """Only red is labelled in this graph, and it is still the third class."""
-    data = ring()
-    data.y = torch.where(data.y == 2, 2, -1)
-    rows = table(folder, write(tmp_path / "graph", data), tmp_path / "out.csv")
-    assert {row["given"] for row in rows} == {"", "red"}
-    assert {"p_blue", "p_green", "p_red"} < set(rows[0])
-
-
-def test_a_table_without_any_label(folder: Path, tmp_path: Path) -> None:
-    data = ring()
-    data.y = torch.full_like(data.y, -1)
-    rows = table(folder, write(tmp_path / "graph", data), tmp_path / "out.csv")
-    assert len(rows) == NODES and {row["given"] for row in rows} == {""}
-
-
-def test_bad_graphs_leave_no_table(folder: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out.csv"
-    strange = write(tmp_path / "strange", ring(), names=("blue", "green", "violet"))
-    with pytest.raises(UserError, match="'violet' was given, one of blue, green, red"):
-        predict_file(folder, strange, out)
-    with pytest.raises(UserError, match="5 features per node"):
-        predict_file(folder, write(tmp_path / "wide", ring(features=5)), out)
-    assert not out.exists()
-
-
-def test_a_folder_is_not_overwritten_by_a_table(folder: Path, tmp_path: Path) -> None:
-    graphs, precious = write(tmp_path / "graph", ring()), tmp_path / "results" / "precious.txt"
-    precious.parent.mkdir()
-    precious.write_text("mine")
-    with pytest.raises(UserError, match="is a folder"):
-        predict_file(folder, graphs, precious.parent)
-    with pytest.raises(UserError, match="Cannot write"):
-        predict_file(folder, graphs, precious / "out.csv")
-    assert precious.read_text() == "mine"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["graph", "results"]
+@pytest.mark.parametrize("graphs", ["graphs.pt", Path("graphs.pt"), [], [ring(), "graphs.pt"]])
+def test_paths_are_for_the_command_line(graphs: Any) -> None:
+    with pytest.raises(UserError, match=r"a PyG Data, a list of them|No graph was given"):
+        predict(Mode(), graphs)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mpnp.errors import UserError
-from mpnp.evaluation.evaluate import episodes
+from mpnp.evaluation.answers import episodes
 from mpnp.models import PREDICTORS
 from mpnp.reproduce import demo
 from mpnp.tasks.base import Task
@@ -40,6 +40,12 @@ def test_the_demo_prints_the_table_and_draws_the_figures(tmp_path: Path, capsys:
     for name in ("automaton.png", "accuracy.png"):
         assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "model" / "model.safetensors").is_file()
+
+
+def test_the_papers_figures_are_those_of_its_table() -> None:
+    figures = demo.papers_figures("ca/small-world", (0.1, 0.3, 1.0))
+    assert list(figures) == ["MPNP", "NP", "State mode"]
+    assert figures["MPNP"] == [88.14, 95.09, 97.33] and figures["NP"][0] == 77.28
 
 
 def test_a_file_in_the_way(tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def test_a_killed_grid_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.
     assert not records.is_done(tmp_path / "parts", job(epochs=2))
     assert grid.run([job(epochs=2)], tmp_path / "parts", progress=False).done == 1
     assert weights.stat().st_mtime_ns == before
-    results = [records.read_all(tmp_path / name)[0].table["rates"] for name in ("whole", "parts")]
+    results = [records.read_all(tmp_path / name)[0].table.rates for name in ("whole", "parts")]
     assert results[0] == results[1]
 
 
@@ -196,7 +196,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, object]]:
     torch.set_num_threads(1)
     grid.run([VICTIM, *OTHERS], folder, progress=False)
     torch.set_num_threads(threads)
-    return [record.table["rates"] for record in records.read_all(folder)]
+    return [record.table.rates for record in records.read_all(folder)]
 
 
 def test_processes_give_what_one_gives_even_when_one_is_killed(tmp_path: Path, alone: list[dict[str, object]]) -> None:
@@ -204,7 +204,7 @@ def test_processes_give_what_one_gives_even_when_one_is_killed(tmp_path: Path, a
         summary = grid.run([VICTIM, *OTHERS], tmp_path, workers=2, progress=False)
     assert killer.killed == 1
     assert (summary.done, summary.failed) == (3, [])
-    assert [record.table["rates"] for record in records.read_all(tmp_path)] == alone
+    assert [record.table.rates for record in records.read_all(tmp_path)] == alone
 
 
 def test_a_run_that_dies_again_and_again_is_given_up_and_stops_no_other(
@@ -234,7 +234,7 @@ def test_a_ray_cluster_gives_what_one_process_gives_even_when_a_worker_is_killed
         summary = grid.run([VICTIM, *OTHERS], tmp_path, workers=2, engine="ray", progress=False)
     assert killer.killed == 1
     assert (summary.done, summary.failed) == (3, [])
-    assert [record.table["rates"] for record in records.read_all(tmp_path)] == alone
+    assert [record.table.rates for record in records.read_all(tmp_path)] == alone
 
 
 def test_an_address_without_a_cluster(tmp_path: Path) -> None:

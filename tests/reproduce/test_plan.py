@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
+from pathlib import Path
 
 import pytest
 
 from mpnp.errors import UserError
 from mpnp.models import MODELS, PREDICTORS
-from mpnp.reproduce import paper, plan
-from mpnp.tasks import TASKS
+from mpnp.models.configs import config
+from mpnp.reproduce import paper, plan, records
+from mpnp.tasks import TASKS, get_task
+from mpnp.training import recipes
 
 
 def test_every_job_names_a_task_and_a_model_that_exist() -> None:
@@ -99,5 +102,42 @@ def test_another_version_of_code_or_data_is_another_identity(monkeypatch: pytest
     monkeypatch.setattr("mpnp.tasks.cellular_automata.CellularAutomaton.version", 99)
     assert job.identity() != before
     monkeypatch.undo()
-    monkeypatch.setattr("mpnp.reproduce.plan.__version__", "0.0.1")
+    monkeypatch.setattr("mpnp.reproduce.plan.FIGURES", "0.0.1")
     assert job.identity() != before
+
+
+RESULTS = Path(__file__).parents[2] / "results"
+
+
+def test_every_stored_result_is_still_taken_for_its_run() -> None:
+    """A recipe derived otherwise, or a line lost from recipes.yaml, would make another run of it."""
+    stored = {str(path.relative_to(RESULTS)) for path in RESULTS.glob("*/**/*-seed*.json")}
+    stored |= {str(path.relative_to(RESULTS)) for path in RESULTS.glob("*/*-seed*.json")}
+    taken = {str(records.path_of(RESULTS, job).relative_to(RESULTS)) for job in plan.jobs(seeds=3)
+             if records.is_done(RESULTS, job)}  # fmt: skip
+    assert len(stored) >= 350
+    assert {path for path in stored if not path.startswith(("runs/", "recipes/"))} == taken
+
+
+def test_a_figure_may_need_more_than_the_derived_default() -> None:
+    """Which only 'mpnp reproduce' knows of, only by its default recipe, and on which options given come."""
+    task = get_task("shapenet/rocket")
+    job = plan.Job(task.name, "ampnp")
+    (recipe, model), derived = job.settings(), recipes.recipe("default", config("ampnp", task), task)
+    assert (recipe.epochs, recipe.most_steps) == (115, 4000)
+    assert replace(recipe, epochs=derived.epochs, most_steps=derived.most_steps) == derived
+    assert plan.Job(task.name, "mpnp").settings()[0] == recipes.recipe("default", config("mpnp", task), task)
+    assert replace(job, recipe="paper").settings()[0].most_steps == 0
+    assert replace(job, changes={"most_steps": 7}).settings()[0] == replace(recipe, most_steps=7)
+    assert asdict(model) == asdict(config("ampnp", task))
+
+
+def test_every_entry_of_the_file_is_of_a_run_and_says_why() -> None:
+    runs = {(job.task, job.model) for job in plan.jobs()}
+    for entry in plan._published():
+        assert set(entry) <= {"tasks", "models", "set", "why"} and entry["set"] and entry["why"]
+        for task in entry["tasks"]:
+            assert {(task, model) for model in entry.get("models", ["ampnp"])} <= runs
+            configuration = config("ampnp", get_task(task))
+            derived = {**asdict(recipes.recipe("default", configuration, get_task(task))), **asdict(configuration)}
+            assert all(derived[name] != value for name, value in entry["set"].items()), f"{task} needs no entry"

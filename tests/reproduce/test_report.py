@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
-from mpnp.reproduce import compare, paper, report
+from mpnp import plots
+from mpnp.reproduce import compare, figures, paper, report
 
 from .made_up import record, write
 
+ROOT = Path(__file__).parents[2]
 VOID = {"meta", "img", "br", "wbr"}
 ENZYMES = {"0.05": 0.95, "0.1": 0.94, "0.3": 0.96}
 
@@ -158,3 +161,24 @@ def test_sizes_are_measured_when_asked_for_and_kept(tmp_path: Path, monkeypatch:
     assert "2749.46" in text and "42.43" in text  # the paper's, ours
     assert "data here: 599 graphs, the paper's 600" in text
     assert "data here: 756" not in text  # the paper's 467 is a misprint
+
+
+def test_the_published_report_is_what_the_stored_results_give(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """``docs/results.md`` to the last digit and word; pictures are not drawn again, only named."""
+
+    def untouched(_: object, path: Path) -> Path:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+        return path
+
+    folder = tmp_path / "results"
+    shutil.copytree(ROOT / "results", folder, ignore=shutil.ignore_patterns("runs", "bench", "uncertainty"))
+    for name in ("sphere", "board", "cloud", "active"):  # drawn where the models are, and kept
+        untouched(None, folder / "figures" / f"{name}.png")
+    monkeypatch.setattr(plots, "save", untouched)
+    monkeypatch.setattr(report, "shrink", untouched)
+    monkeypatch.setattr(figures, "miou_figure", lambda comparisons: None)
+    monkeypatch.setattr(plots, "bars_figure", lambda *figures: figures)
+    markdown = tmp_path / "docs" / "results.md"
+    report.write(folder, tmp_path / "report.html", markdown)
+    assert markdown.read_text(encoding="utf-8") == (ROOT / "docs" / "results.md").read_text(encoding="utf-8")

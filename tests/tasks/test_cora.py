@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from mpnp.errors import UserError
-from mpnp.evaluation.evaluate import episodes
+from mpnp.evaluation.answers import episodes
 from mpnp.graphs import GraphSet, plain_edges
 from mpnp.tasks import cora
 from mpnp.tasks.base import SPLITS
@@ -127,15 +127,17 @@ def test_every_task_offers_what_it_says(name: str, data: Path) -> None:
     assert 0 < episode.context.sum() < episode.num_nodes
 
 
-def test_training_and_validation_draw_from_it(data: Path) -> None:
+def test_training_and_validation_draw_from_it(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     task = Cora("cora/few-shot-3", components=4)
     drawn = list(EpisodeStream(task, Recipe(epoch_steps=1), seed=0, epoch=0))
     assert sum(episode.num_graphs for episode in drawn) == 500
     assert all(episode.context.any() for episode in drawn)
     validation = validation_episodes(task, seed=0)
     assert sum(episode.num_graphs for episode in validation) == 20 * len(task.rates)
-    first = torch.cat([episode.y[episode.graph.y == 0] for episode in drawn])
-    assert first.unique().tolist() == [0, 1, 2]  # what the first class of a choice is called
+    monkeypatch.setattr(Cora, "arbitrary", False)
+    as_chosen = next(iter(EpisodeStream(task, Recipe(epoch_steps=1), seed=0, epoch=0)))
+    assert torch.equal(as_chosen.graph.x, drawn[0].graph.x)
+    assert drawn[0].y[as_chosen.y == 0].unique().tolist() == [0, 1, 2]  # what the first class of a choice is called
 
 
 @pytest.mark.parametrize(("ways", "train", "test"), [(2, 55, 55), (3, 165, 165), (7, 330, 100), (11, 50, 1)])

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from mpnp.errors import UserError
-from mpnp.evaluation.evaluate import episodes
+from mpnp.evaluation.answers import episodes
 from mpnp.evaluation.scores import shape_miou
 from mpnp.graphs import GraphSet, plain_edges
 from mpnp.tasks import shapenet

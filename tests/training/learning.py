@@ -17,8 +17,10 @@ from mpnp.training.fit import Fitted, fit
 from mpnp.training.learner import Learner
 
 FILES = {
+    ".lock",
     "README.md",
     "checkpoints/best.ckpt",
+    "checkpoints/last.before.ckpt",
     "checkpoints/last.ckpt",
     "config.json",
     "log/metrics.csv",
@@ -59,7 +61,7 @@ def graph(nodes: int, edges: int = 0, shift: float = 0.0, unlabelled: float = 0.
 def train(task: Task, out: Path, model: str = "ampnp", epochs: int = 4, **options: Any) -> Fitted:
     settings = {key: options.pop(key) for key in ("seed", "recipe", "resume", "devices") if key in options}
     small = {"width": 16, "batch_graphs": 8} if model == "ampnp" else {}
-    return fit(task, model, out, epochs=epochs, progress=False, options={**small, **options}, **settings)
+    return fit(task, model, out=out, epochs=epochs, progress=False, options={**small, **options}, **settings)
 
 
 def weights(model: torch.nn.Module) -> Tensor:

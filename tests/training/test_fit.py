@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 from torch import Tensor
+from torch_geometric.nn import GraphConv
 
 from mpnp.errors import UserError
+from mpnp.graphs import plain_edges
 from mpnp.models import configs, from_pretrained
+from mpnp.models.ampnp import AmpnpConfig
+from mpnp.models.base import ModelConfig, Network, Reading
 from mpnp.tasks.base import Task
 from mpnp.tasks.own import OwnTask
 from mpnp.training import recipes
 from mpnp.training.fit import Fitted, fit
 from mpnp.training.learner import Learner
+from mpnp.training.recipe import Recipe
 
 from .learning import FILES, Given, Scaled, files, graph, log, stops, train, validated_as, weights
 
@@ -114,11 +120,13 @@ def test_learning_from_the_graphs_of_another_task(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("task", "model", "rate"), [("ca/voronoi", "mpnp", 1e-4), ("tud/enzymes", "np", 4e-5), ("ppisp", "np", 6e-5)]
+    ("line", "model", "rate"), [("automata", "mpnp", 1e-4), ("enzymes", "np", 4e-5), ("interfaces", "np", 6e-5)]
 )
-def test_the_papers_recipe_is_adam_at_the_tables_rate(task: str, model: str, rate: float) -> None:
-    given = Given([graph(10, 20)], name=task)
-    plan, network = recipes.recipe("paper", model, task), configs.build(configs.config(model, given, "paper"))
+def test_the_papers_recipe_is_adam_at_the_tables_rate(line: str, model: str, rate: float) -> None:
+    given = Given([graph(10, 20)])
+    given.appendix = line
+    configuration = configs.config(model, given, "paper")
+    plan, network = recipes.recipe("paper", configuration, given), configs.build(configuration)
     optimiser = Learner(network, given, plan, seed=0).configure_optimizers()
     assert type(optimiser) is torch.optim.Adam  # AdamW is a kind of Adam
     (group,) = optimiser.param_groups
@@ -146,3 +154,69 @@ def test_single_nodes_and_graphs_without_edges_train(tmp_path: Path, model: str,
     fitted = train(task, tmp_path / "m", model, epochs=1, recipe=recipe)
     assert weights(fitted.model).isfinite().all()
     assert 0 < fitted.metrics["val_nll"] < 5
+
+
+class Own(Network):
+    """As a user of PyG would write it; it reads the labels shown."""
+
+    sees_own_label = True
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__(config)
+        self.conv = GraphConv(config.num_features + config.num_classes, config.num_classes)
+
+    def logits(self, reading: Reading, query: Tensor) -> Tensor:
+        episode = reading.episode
+        seen = torch.cat([reading.x, episode.shown()], 1)
+        return self.conv(seen, plain_edges(episode.graph.edge_index))[query]
+
+
+def test_a_model_of_the_users_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    task = Scaled([graph(20, 40) for _ in range(8)])
+    own = Own(ModelConfig(2, 2, name="own"))
+    fitted = fit(task, own, Recipe(epochs=6, learning_rate=0.03, batch_graphs=4), out=tmp_path, progress=False)
+    assert fitted.model is own and fitted.metrics["val_nll"] < 0.6
+    assert (own.config.task, own.config.class_names) == ("given", ["0", "1"])
+    torch.testing.assert_close(own.x_mean, task.graphs("train").x.mean(0))
+    assert torch.equal(weights(Own.from_pretrained(tmp_path)), weights(own))
+    assert Own.from_pretrained(tmp_path).config == own.config
+    with pytest.raises(UserError, match="a class of your own"):
+        from_pretrained(tmp_path)
+    monkeypatch.setattr(Learner, "training_step", lambda *_: pytest.fail("trained again"))
+    plan = Recipe(epochs=6, learning_rate=0.03, batch_graphs=4)
+    again = fit(task, Own(ModelConfig(2, 2, name="own")), plan, out=tmp_path, resume=True, progress=False)
+    assert torch.equal(weights(again.model), weights(own))
+
+
+def test_an_own_model_is_tried_before_anything_is_written_and_its_error_is_its_own(tmp_path: Path) -> None:
+    class Broken(Own):
+        def logits(self, reading: Reading, query: Tensor) -> Tensor:
+            raise ZeroDivisionError("mine")
+
+    task = Given([graph(20, 40)])
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        fit(task, Broken(ModelConfig(2, 2)), out=tmp_path / "out", progress=False)
+    with pytest.raises(UserError, match="has 2 features per node, but the model is made for 3"):
+        fit(task, Own(ModelConfig(3, 2)), out=tmp_path / "out", progress=False)
+    with pytest.raises(UserError, match="given whole"):
+        fit(task, configs.build(AmpnpConfig(2, 2)), out=tmp_path / "out", options={"width": 8}, progress=False)
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_error_of_ours_is_not_told_as_the_users(
+    automata: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def wrong(*_: object) -> Tensor:
+        raise IndexError("a bug")
+
+    monkeypatch.setattr("mpnp.models.ampnp.AttentiveMPNP.decode", wrong)
+    with pytest.raises(IndexError, match="a bug"):
+        train(automata, tmp_path / "out", width=8)
+
+
+def test_names_configurations_and_recipes_are_one_door(automata: Task, whole: Fitted, tmp_path: Path) -> None:
+    configuration = replace(configs.config("ampnp", automata), width=16)  # type: ignore[call-arg]
+    plan = replace(recipes.recipe("default", configuration, automata), epochs=4, batch_graphs=8)
+    same = fit(automata, configuration, plan, out=tmp_path / "same", progress=False)
+    assert torch.equal(weights(same.model), weights(whole.model))
+    assert (same.folder / "run.json").read_text() == (whole.folder / "run.json").read_text()

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 import torch
 
+from mpnp.models import configs
 from mpnp.tasks.base import Task
 from mpnp.training import recipes
 from mpnp.training.stream import EpisodeStream, validation_episodes
@@ -17,7 +18,7 @@ from .learning import Given, graph
 @pytest.mark.parametrize("recipe", ["default", "paper"])
 def test_nodes_without_a_label_are_never_context_or_target(recipe: str) -> None:
     task = Given([graph(30, 60, unlabelled=0.6) for _ in range(6)])
-    plan = recipes.recipe(recipe, "ampnp", task.name)
+    plan = recipes.recipe(recipe, configs.config("ampnp", task), task)
     targets = 0
     for episode in [*EpisodeStream(task, plan, seed=0, epoch=0), *validation_episodes(task, seed=0)]:
         assert not (episode.target & (episode.y < 0)).any()
@@ -27,7 +28,7 @@ def test_nodes_without_a_label_are_never_context_or_target(recipe: str) -> None:
 
 
 def test_every_epoch_shows_every_graph_once_with_another_context(automata: Task) -> None:
-    plan = replace(recipes.recipe("default", "ampnp", automata.name), epoch_steps=1)
+    plan = replace(recipes.recipe("default", configs.config("ampnp", automata), automata), epoch_steps=1)
     first, again, second = (list(EpisodeStream(automata, plan, seed=0, epoch=epoch)) for epoch in (0, 0, 1))
     sizes = automata.graphs("train").sizes.sort().values
     for epoch in (first, second):
@@ -37,7 +38,9 @@ def test_every_epoch_shows_every_graph_once_with_another_context(automata: Task)
 
 
 def test_few_graphs_are_gone_through_until_an_epoch_has_its_steps(automata: Task) -> None:
-    plan = replace(recipes.recipe("default", "ampnp", automata.name), epoch_steps=7, batch_graphs=10)
+    plan = replace(
+        recipes.recipe("default", configs.config("ampnp", automata), automata), epoch_steps=7, batch_graphs=10
+    )
     stream = EpisodeStream(automata, plan, seed=0, epoch=0)
     episodes = list(stream)
     graphs = len(automata.graphs("train"))  # 28: three steps

@@ -1,6 +1,7 @@
 """Active learning: which nodes to label next, and what asking for these rather than others is worth."""
 
-from .replay import Gain, Replay, replay
+from .curves import Gain, Replay, ReplayTable
+from .replay import replay
 from .strategies import STRATEGIES, Choice, Strategy, ask, find_strategy
 from .suggesting import Suggestion, suggest
 
@@ -9,6 +10,7 @@ __all__ = [
     "Choice",
     "Gain",
     "Replay",
+    "ReplayTable",
     "Strategy",
     "Suggestion",
     "ask",

@@ -4,111 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
-from scipy import stats
 from torch import Tensor
+from torch_geometric.data import Data
 from tqdm import tqdm
 
 from ..defaults import DRAWS, SAMPLES
 from ..episode import Episode
 from ..errors import UserError
-from ..evaluation.evaluate import BATCH_NODES
+from ..evaluation.answers import BATCH_NODES, draw_seeds
+from ..evaluation.given import as_task
 from ..evaluation.scores import shape_miou
 from ..graphs import UNLABELLED, GraphSet
 from ..prediction import Prediction, Predictor
 from ..tasks.base import Split, Task
+from .curves import BASELINE, Replay
 from .strategies import Strategy, ask, best, find_strategy
-
-BASELINE = "random"
-
-
-class Gain(NamedTuple):
-    """A mean over graphs with its standard error and the 95 % interval of Student's t; NaN for a single graph."""
-
-    mean: float
-    error: float
-    low: float
-    high: float
-
-    @classmethod
-    def of(cls, differences: Tensor) -> Gain:
-        """From one difference per graph, [G]."""
-        graphs, mean = differences.numel(), float(differences.mean())
-        error = float(differences.std() / graphs**0.5) if graphs > 1 else float("nan")
-        half = error * float(stats.t.ppf(0.975, graphs - 1)) if graphs > 1 else float("nan")
-        return cls(mean, error, mean - half, mean + half)
-
-
-@dataclass
-class Replay:
-    """Learning curves of several strategies on the same graphs from the same start.
-
-    The headline metrics count all nodes, the given labels as given (``accuracy``, ``miou``): every strategy is then judged
-    on the same nodes. ``accuracy_hidden`` and ``miou_hidden`` count the nodes still unlabelled, which differ by strategy:
-    whoever asks for the hard nodes leaves the easy ones, whoever asks for the easy ones is left with the hard.
-
-    Shapes: ``labels`` [S + 1] labels asked for or given per graph, before the first step and after each;
-    ``curves[strategy][metric]`` [G, S + 1], means over draws; ``asked[strategy]`` [G, S · n] the nodes asked in the first
-    draw, numbered within their graph, -1 where none was left; ``started`` [G, start] those labelled at its start;
-    ``graphs`` [G] which of the split's.
-    """
-
-    task: str
-    model: str
-    metric: str
-    labels: Tensor
-    graphs: Tensor
-    curves: dict[str, dict[str, Tensor]]
-    asked: dict[str, Tensor]
-    started: Tensor
-
-    def area(self, strategy: str, metric: str | None = None) -> Tensor:
-        """The mean height of each graph's curve, [G]: the area under it by trapezoids, over its width."""
-        curve = self.curves[strategy][metric or self.metric]
-        return ((curve[:, 1:] + curve[:, :-1]) / 2).mean(1)
-
-    def gain(self, strategy: str, metric: str | None = None) -> Gain:
-        """What the area gains over asking at random, graph by graph."""
-        return Gain.of(self.area(strategy, metric) - self.area(BASELINE, metric))
-
-    def labels_to_match(self, strategy: str) -> int | None:
-        """How many labels per graph the strategy needs for what random ends with; ``None`` if all are not enough."""
-        reached = self.mean(strategy) >= self.mean(BASELINE)[-1]
-        return int(self.labels[reached][0]) if reached.any() else None
-
-    def mean(self, strategy: str, metric: str | None = None) -> Tensor:
-        """The mean curve over graphs, [S + 1]; graphs without a hidden node do not count where these are counted."""
-        return self.curves[strategy][metric or self.metric].nanmean(0)
-
-    def summary(self) -> dict[str, Any]:
-        """All of it in plain numbers."""
-        rows = {}
-        for name, metrics in self.curves.items():
-            gain = self.gain(name)
-            rows[name] = {
-                "area": float(self.area(name).mean()),
-                "gain": gain.mean,
-                "gain_error": gain.error,
-                "gain_low": gain.low,
-                "gain_high": gain.high,
-                "labels_to_match": self.labels_to_match(name),
-                "curves": {metric: self.mean(name, metric).tolist() for metric in metrics},
-            }
-        return {
-            "task": self.task,
-            "model": self.model,
-            "metric": self.metric,
-            "graphs": self.graphs.numel(),
-            "labels": self.labels.tolist(),
-            "strategies": rows,
-        }
 
 
 def replay(
     predictor: Predictor,
-    task: Task,
+    task: Task | Data | Sequence[Data],
     strategies: Sequence[str],
     steps: int,
     *,
@@ -123,6 +41,7 @@ def replay(
 ) -> Replay:
     """Ask for ``per_step`` labels of every graph, predict, score, and again, ``steps`` times, for each strategy.
 
+    ``task``: whose graphs of a split are played on, or PyG graphs of your own, labelled throughout.
     Each graph starts with ``start`` labels at random, none if 0, the same for all strategies; ``draws`` repeats it with
     other starts and other chance. 'random' always runs, to compare with. ``graphs``: only so many of the split's, drawn by
     ``seed``.
@@ -132,6 +51,7 @@ def replay(
             raise UserError(f"{name} = {value} was given, at least {low} is expected.")
     if graphs is not None and graphs < 1:
         raise UserError(f"graphs = {graphs} was given, at least 1 is expected.")
+    task = as_task(task, predictor)
     chosen = {name: find_strategy(name) for name in dict.fromkeys([BASELINE, *strategies])}
     store = task.graphs(split)
     # Drawn, as neighbours in a store may be alike: the first few-shot tasks of Cora all share a class.
@@ -145,8 +65,8 @@ def replay(
         leave=False,
     )
     parts: list[list[_Played]] = []  # by draw and batch
-    for draw in range(draws):
-        generator = torch.Generator().manual_seed(seed * 10_007 + draw)
+    for draw in draw_seeds(seed, draws):
+        generator = torch.Generator().manual_seed(draw)
         parts.append([])
         for batch in batches:
             episode, noise = _start(store, batch, task, start, generator)
@@ -173,6 +93,12 @@ def replay(
         },
         asked={name: torch.cat([part.asked[name] for part in parts[0]]) for name in chosen},
         started=torch.cat([part.started for part in parts[0]]),
+        split=split,
+        per_step=per_step,
+        draws=draws,
+        seed=seed,
+        samples=samples,
+        data=task.source,
     )
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
-from ..defaults import SAMPLES
+from ..defaults import SAMPLES, STRATEGY
 from ..episode import Episode
 from ..errors import UserError
 from ..graphs import UNLABELLED
-from ..models import find_predictor
-from ..models.base import LatentModel
-from ..tasks.own import load_graphs
+from ..own.predict import episode_of
+from ..prediction import Predictor
 from .strategies import ask, find_strategy
 
 SURE = 0.9  # from this probability on a node is not called torn
@@ -21,10 +21,12 @@ SURE = 0.9  # from this probability on a node is not called torn
 class Suggestion:
     """One node to label: where and how it is called, why it was chosen, and what is believed of it now.
 
+    ``graph`` and ``index`` are numbers, of the graph among those given and of the node within it.
     ``second`` is the next likeliest label, ``None`` where there is but one class, and ``label`` where no node is labelled.
     """
 
     graph: int
+    index: int
     node: str
     score: float
     label: str | None
@@ -46,40 +48,58 @@ class Suggestion:
 
 
 def suggest(
-    model: str, graph_path: Path, *, count: int = 5, strategy: str = "spread", samples: int = SAMPLES, seed: int = 0
+    predictor: Predictor,
+    graphs: Any,
+    *,
+    count: int = 5,
+    strategy: str = STRATEGY,
+    samples: int = SAMPLES,
+    seed: int = 0,
+    class_names: Sequence[str] | None = None,
+    node_names: Sequence[Sequence[str]] | None = None,
 ) -> list[Suggestion]:
-    """The ``count`` unlabelled nodes of each graph in a file that ``strategy`` would have labelled next, the best first.
+    """The ``count`` unlabelled nodes (``y`` = -1) of each graph that ``strategy`` would have labelled next, the best first.
 
-    ``model``: the folder of a trained model, or a predictor by name.
+    ``class_names`` and ``node_names``, these graph by graph, say how classes and nodes are called: by default as the model's
+    configuration has it, and by their numbers.
     """
     find_strategy(strategy)
-    predictor, _ = find_predictor(model)
-    known = predictor.config.class_names if isinstance(predictor, LatentModel) else None
-    own = load_graphs(graph_path, known or None)
-    episode = Episode.from_graphs(own.graphs, num_classes=len(own.class_names))
+    episode = episode_of(predictor, graphs, None if class_names is None else len(class_names))
     pool = episode.y == UNLABELLED
     if not pool.any():
         raise UserError(
-            f"All {episode.num_nodes} nodes of {graph_path} are labelled, so there is nothing left to ask for; "
-            "leave the label of those you are in doubt about empty."
+            f"All {episode.num_nodes} nodes are labelled, so there is nothing left to ask for; "
+            "leave the label of those you are in doubt about empty (-1)."
         )
     prediction = predictor.predict(episode, samples=samples, seed=seed)
     nodes, scores = ask(strategy, episode, prediction, pool, count, seed=seed)
     likely = prediction.at(nodes).probabilities.topk(min(2, episode.num_classes))
     rows = zip(nodes.tolist(), scores.tolist(), likely.indices.tolist(), likely.values.tolist(), strict=True)
+    names = _class_names(predictor, episode) if class_names is None else class_names
     suggestions = []
     for node, score, classes, shares in rows:
         graph = int(episode.batch[node])
-        names = [own.class_names[c] if own.class_names else None for c in classes]
+        index = node - int(episode.graph.ptr[graph])
+        called = [names[c] if names else None for c in classes]
         suggestions.append(
             Suggestion(
                 graph=graph,
-                node=own.node_names[graph][node - int(episode.graph.ptr[graph])],
+                index=index,
+                node=str(index) if node_names is None else node_names[graph][index],
                 score=score,
-                label=names[0],
+                label=called[0],
                 probability=shares[0],
-                second=names[1] if len(names) > 1 else None,
-                second_probability=shares[1] if len(names) > 1 else None,
+                second=called[1] if len(called) > 1 else None,
+                second_probability=shares[1] if len(called) > 1 else None,
             )
         )
     return suggestions
+
+
+def _class_names(predictor: Predictor, episode: Episode) -> list[str]:
+    """As a trained model calls them, else by their numbers; none where no class is known at all."""
+    config = getattr(predictor, "config", None)
+    if config is None and not episode.context.any():
+        return []
+    known = list(getattr(config, "class_names", []))
+    return known if len(known) == episode.num_classes else [str(c) for c in range(episode.num_classes)]

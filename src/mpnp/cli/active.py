@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import sys
+from dataclasses import replace
+from math import isnan
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from jsonargparse import ArgumentParser, Namespace
 
-from ..defaults import DRAWS, SAMPLES
-from ..files import without_nan
+from ..defaults import DRAWS, SAMPLES, STRATEGY
 from .common import at_least, predictor_and_task, set_threads
+
+if TYPE_CHECKING:
+    from ..active import Replay
 
 HELP = "what asking for well-chosen labels is worth: the labelling loop on test graphs"
 
 
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("task", type=str, help="a task, or the path of your graphs")
-    parser.add_argument("model", type=str, help="a model folder, or a predictor such as label-propagation")
+    parser.add_argument("model", type=str, help="a model folder, or one of {predictors}")
     parser.add_argument("--steps", type=int, default=10, help="how often labels are asked for")
     parser.add_argument("--per-step", type=int, default=1, help="labels per graph and step")
     parser.add_argument(
@@ -28,8 +31,8 @@ def arguments(parser: ArgumentParser) -> None:
         "--strategies",
         type=str,
         nargs="+",
-        default=["spread", "typical", "entropy"],
-        help="spread, typical, entropy, epistemic, margin, deviation; random always runs",
+        default=[STRATEGY, "typical", "entropy"],
+        help="{strategies}; random always runs",
     )
     parser.add_argument("--graphs", type=int, default=None, help="so many of the test graphs (default: all)")
     parser.add_argument("--draws", type=int, default=DRAWS, help="repeats with other starts")
@@ -46,7 +49,6 @@ def run(options: Namespace) -> None:
     from ..active import find_strategy, replay
     from ..active.replay import first_episode
     from ..evaluation.provenance import provenance
-    from ..files import replacing, write_json
 
     at_least(options, steps=1, per_step=1, start=0, graphs=1, draws=1, samples=1, threads=1, seed=0)
     for name in options.strategies:
@@ -67,18 +69,9 @@ def run(options: Namespace) -> None:
         split=options.split,
         progress=sys.stderr.isatty(),
     )
-    table = played.summary() | {
-        "split": options.split,
-        "per_step": options.per_step,
-        "draws": options.draws,
-        "seed": options.seed,
-        "samples": options.samples,
-        "data": task.source,
-        "made": provenance(Path(options.model)),
-    }
+    table = replace(played.table(), made=provenance(Path(options.model)))
     out = Path(options.out)
-    with replacing(out / "active.json") as temporary:
-        write_json(temporary, table)
+    table.write(out / "active.json")
     plots.save(plots.curves_figure(played), out / "curves.png")
     plots.save(
         plots.asked_figure(
@@ -89,25 +82,30 @@ def run(options: Namespace) -> None:
         out / "asked.png",
     )
     if options.json:
-        print(json.dumps(without_nan(table)))
+        print(table.to_json())
         return
-    metric = plots.active.NAMES[played.metric]
-    print(
+    print(written(played, plots.active.NAMES[played.metric]))
+    print(f"Curves: {out / 'curves.png'}; nodes asked for on one graph: {out / 'asked.png'}.")
+
+
+def written(played: Replay, metric: str) -> str:
+    """What each strategy is worth as text, in percent."""
+    lines = [
         f"{played.model} on {played.task}: {metric} on all nodes, given labels counted as given; "
-        f"{played.graphs.numel()} graphs, {options.start} to {int(played.labels[-1])} labels each, {options.draws} draws"
-    )
-    print(
-        f"{'strategy':<12}{'start %':>9}{'end %':>8}{'area %':>9}{'gain over random (95 %)':>28}{'labels to match':>17}"
-    )
+        f"{played.graphs.numel()} graphs, {int(played.labels[0])} to {int(played.labels[-1])} labels each, {played.draws} draws",
+        f"{'strategy':<12}{'start %':>9}{'end %':>8}{'area %':>9}{'gain over random (95 %)':>28}{'labels to match':>17}",
+    ]
     for name in played.curves:
         curve, gain = 100 * played.mean(name), played.gain(name)
         if name == "random":
             over = ""
-        elif gain.error != gain.error:  # NaN: one graph has no spread
+        elif isnan(gain.error):  # one graph has no spread
             over = f"{100 * gain.mean:+.2f}"
         else:
             over = f"{100 * gain.mean:+.2f} ({100 * gain.low:+.2f} to {100 * gain.high:+.2f})"
         match = played.labels_to_match(name)
         area = 100 * float(played.area(name).mean())
-        print(f"{name:<12}{float(curve[0]):>9.2f}{float(curve[-1]):>8.2f}{area:>9.2f}{over:>28}{match or '-':>17}")
-    print(f"Curves: {out / 'curves.png'}; nodes asked for on one graph: {out / 'asked.png'}.")
+        lines.append(
+            f"{name:<12}{float(curve[0]):>9.2f}{float(curve[-1]):>8.2f}{area:>9.2f}{over:>28}{match or '-':>17}"
+        )
+    return "\n".join(lines)

@@ -12,8 +12,8 @@ HELP = "prepare published data that has no stable download from a local copy"
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("action", type=Literal["prepare"], help="prepare")
-    parser.add_argument("name", type=Literal["shapenet", "ppisp"], help="shapenet or ppisp")
+    parser.add_argument("action", type=Literal["prepare"], help="what to do")
+    parser.add_argument("name", type=Literal["shapenet", "ppisp"], help="which data")
     parser.add_argument("--from", type=str, default=None, dest="source", help="folder of the upstream copy")
     parser.add_argument("--out", type=str, default=None, help="data folder (default: $MPNP_DATA, else the cache)")
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from jsonargparse import ArgumentParser, Namespace
 
-from ..files import without_nan
 from .common import add_scoring, at_least, predictor_and_task, set_threads
+
+if TYPE_CHECKING:
+    from ..evaluation.tables import ScoreTable
 
 HELP = "score a trained model or a predictor without parameters"
 
@@ -19,7 +21,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "predictor",
         type=str,
-        help="a model folder, or: mode, state-mode, label-propagation, rule-table, rule-posterior",
+        help="a model folder, or one of {predictors}",
     )
     parser.add_argument("--task", type=str, default=None, help="default: what the model was trained on")
     parser.add_argument(
@@ -48,21 +50,20 @@ def run(options: Namespace) -> None:
         split=options.split,
         progress=sys.stderr.isatty(),
     )
-    table["made"] = provenance(Path(options.predictor))
-    if options.json:
-        print(json.dumps(without_nan(table)))
-        return
+    table = replace(table, made=provenance(Path(options.predictor)))
+    print(table.to_json() if options.json else written(table))
+
+
+def written(table: ScoreTable) -> str:
+    """The table as text, shares in percent."""
     common = ("accuracy", "accuracy_paper", "nll", "brier", "ece")
-    first = next(iter(table["rates"].values()))
-    special = [key for key in first if key not in common and not key.endswith("_std")]
-    data = f" ({table['data']})" if table["data"] == "stand-in" else ""
-    print(
-        f"{table['model']} on {table['task']}{data}: unlabelled nodes, mean ± spread of {options.draws} context draws"
-    )
-    print(f"{'rate':>6}{'accuracy %':>16}{'as the paper':>14}{'NLL':>9}{'Brier':>9}{'ECE':>9}", end="")
-    print("".join(f"{key:>12}" for key in special))
-    for rate, row in table["rates"].items():
+    rows = {rate: row.to_dict() for rate, row in table.rates.items()}
+    special = [key for key in next(iter(rows.values())) if key not in common and not key.endswith("_std")]
+    head = f"{'rate':>6}{'accuracy %':>16}{'as the paper':>14}{'NLL':>9}{'Brier':>9}{'ECE':>9}"
+    lines = [table.title, head + "".join(f"{key:>12}" for key in special)]
+    for rate, row in rows.items():
         accuracy = f"{100 * row['accuracy']:.2f} ± {100 * row['accuracy_std']:.2f}"
-        paper = f"{100 * row['accuracy_paper']:.2f}"
-        print(f"{rate:>6}{accuracy:>16}{paper:>14}{row['nll']:>9.4f}{row['brier']:>9.4f}{row['ece']:>9.4f}", end="")
-        print("".join(f"{row[key]:>12.4f}" for key in special))
+        line = f"{rate:>6}{accuracy:>16}{100 * row['accuracy_paper']:>14.2f}"
+        line += "".join(f"{row[key]:>9.4f}" for key in ("nll", "brier", "ece"))
+        lines.append(line + "".join(f"{row[key]:>12.4f}" for key in special))
+    return "\n".join(lines)

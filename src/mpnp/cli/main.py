@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from argparse import HelpFormatter
 from collections.abc import Sequence
 from types import ModuleType
 from typing import NoReturn
@@ -13,6 +14,7 @@ from jsonargparse import ArgumentParser
 
 from ..errors import UserError
 from . import active, calibrate, data, demo, evaluate, plot, predict, reproduce, studio, suggest, tasks, train
+from .names import filled_in
 
 # What ``mpnp --help`` lists, in this order: each module has HELP, ``arguments`` and ``run``.
 COMMANDS: dict[str, ModuleType] = {
@@ -33,10 +35,12 @@ COMMANDS: dict[str, ModuleType] = {
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point of the ``mpnp`` console script; exits with status 2 on a user's error."""
-    warnings.filterwarnings("ignore")
     try:
         options = _parser().parse_args(_config_first(sys.argv[1:] if arguments is None else arguments))
-        COMMANDS[options.subcommand].run(options[options.subcommand])
+        with warnings.catch_warnings():
+            # What torch, PyG and Lightning say of their own insides helps no one at a prompt.
+            warnings.filterwarnings("ignore", module="torch|lightning")
+            COMMANDS[options.subcommand].run(options[options.subcommand])
     except UserError as error:
         print(f"mpnp: {' '.join(str(error).split())}", file=sys.stderr)
         sys.exit(2)
@@ -59,6 +63,11 @@ class Parser(ArgumentParser):
 
     def error(self, message: str, ex: Exception | None = None) -> NoReturn:
         raise UserError(f"{message.rstrip('. ')}; see 'mpnp --help'.") from ex
+
+    def format_help(self, formatter: HelpFormatter | None = None) -> str:
+        for action in self._actions:
+            action.help = filled_in(action.help) if isinstance(action.help, str) else action.help
+        return str(super().format_help(formatter))
 
 
 def _config_first(arguments: Sequence[str]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from jsonargparse import ArgumentParser, Namespace
 
@@ -14,16 +14,12 @@ from .common import at_least
 
 if TYPE_CHECKING:
     from ..prediction import Predictor
-    from ..tasks import Task
 
 HELP = "draw what models make of a test graph, side by side: labels, predictions, uncertainty"
-GALLERY = 5  # graphs, as many as in the paper's appendix
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "models", type=str, nargs="+", help="model folders, or predictors such as label-propagation, to be compared"
-    )
+    parser.add_argument("models", type=str, nargs="+", help="model folders, or any of {predictors}, to be compared")
     parser.add_argument("--task", type=str, default=None, help="default: what the models were trained on")
     parser.add_argument(
         "--graph",
@@ -37,38 +33,35 @@ def arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--kind",
-        type=Literal["auto", "truth", "prediction", "uncertainty", "gallery"],
+        type=str,
         default="auto",
-        help="auto: everything; uncertainty: beside the truth, as in the paper; gallery: the same for several graphs",
+        help="{kinds}; auto: everything; uncertainty: beside the truth, as in the paper; gallery: so for several graphs",
     )
-    parser.add_argument("--out", type=str, default="plot.png", help=".png, .svg or .pdf; .html can be turned and asked")
+    parser.add_argument(
+        "--out", type=str, default="plot.png", help=".png, .svg or .pdf; .html: a page to turn and to point at"
+    )
     parser.add_argument("--samples", type=int, default=SAMPLES, help="latent samples")
     parser.add_argument("--seed", type=int, default=0, help="of the labels that are shown")
 
 
 def run(options: Namespace) -> None:
     from ..evaluation.evaluate import parse_rate
-    from ..plots import check_ending, compare, save_rows
+    from ..plots import check_ending, plot
     from ..plots.comparing import ENDINGS
+    from ..plots.panels import check_kind
     from ..tasks import get_task
 
     at_least(options, samples=1, seed=0)
     out = Path(options.out)
     check_ending(out, ENDINGS)
-    written = None if options.rate is None else parse_rate(str(options.rate))
+    check_kind(options.kind)
+    rate = None if options.rate is None else parse_rate(str(options.rate))
     models, trained_on = _models(options.models)
     task = get_task(options.task or _common_task(trained_on))
-    _check_features(models, task)
-    rate = (0.01 if "shapes" in task.metrics else 0.1) if written is None else written
-    graphs = options.graph
-    if graphs is None:
-        graphs = list(range(min(GALLERY, len(task.graphs("test"))))) if options.kind == "gallery" else [0]
-    rows = compare(models, task, graphs, rate=rate, kind=options.kind, samples=options.samples, seed=options.seed)
-    # Numbers for names need no legend, and where labels are arbitrary names mean nothing.
-    names = [] if task.arbitrary or all(name.isdigit() for name in task.class_names) else task.class_names
-    which = f"test graph{'s' if len(graphs) > 1 else ''} {', '.join(str(graph) for graph in graphs)}"
-    save_rows(rows, out, f"{task.name}, {which}, {100 * rate:g} % of the labels shown", names)
-    print(f"{', '.join(models)} on {which} of {task.name}: {out}.")
+    how = {"rate": rate, "kind": options.kind, "samples": options.samples, "seed": options.seed}
+    drawing = plot(models, task, options.graph, **how)
+    drawing.save(out)
+    print(f"{', '.join(models)} on {drawing.which} of {task.name}: {out}.")
 
 
 def _models(given: list[str]) -> tuple[dict[str, Predictor], dict[str, str]]:
@@ -95,15 +88,3 @@ def _common_task(trained_on: Mapping[str, str]) -> str:
     if tasks:
         raise UserError(f"The models were trained on different tasks, {', '.join(tasks)}; say on which to draw them with --task.")  # fmt: skip
     raise UserError("None of the models is bound to a task; say which with --task, as --task ca/small-world.")
-
-
-def _check_features(models: Mapping[str, Predictor], task: Task) -> None:
-    """Before the graphs are loaded, and with names: a model would only say that the graph does not fit."""
-    from ..models.base import LatentModel
-
-    for name, model in models.items():
-        if isinstance(model, LatentModel) and model.config.num_features != task.num_features:
-            raise UserError(
-                f"'{name}' was trained on graphs with {model.config.num_features} features per node, {task.name} has "
-                f"{task.num_features}; compare models that read the same features."
-            )

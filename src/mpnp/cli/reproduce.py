@@ -20,10 +20,10 @@ def arguments(parser: ArgumentParser) -> None:
         type=str,
         nargs="*",
         default=[],
-        help="cellular-automata, tud, ppisp, cora-transductive, cora-few-shot, shapenet, shapenet-mixed, ablation (default: all)",
+        help="{tables} (default: all)",
     )
-    parser.add_argument("--tasks", type=str, nargs="+", default=[], help="only these, as tud/enzymes")
-    parser.add_argument("--models", type=str, nargs="+", default=[], help="only these, as ampnp label-propagation")
+    parser.add_argument("--tasks", type=str, nargs="+", default=[], help="only these, by name ('mpnp tasks')")
+    parser.add_argument("--models", type=str, nargs="+", default=[], help="only these, of {models}, {predictors}")
     parser.add_argument("--seeds", type=int, default=1, help="runs of each model, with seeds 0, 1, …")
     parser.add_argument(
         "--budget",

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 from jsonargparse import ArgumentParser, Namespace
 
-from ..defaults import SAMPLES
-from .common import at_least
+from ..defaults import SAMPLES, STRATEGY
+from .common import add_model_and_graph, at_least, model_and_graph
 
 HELP = "which nodes of your graphs to label next, and why"
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("model", type=str, help="a model folder, or a predictor such as label-propagation")
-    parser.add_argument(
-        "graph", type=str, help=".pt, .graphml, a folder with nodes.csv and edges.csv, a TUDataset folder"
-    )
+    add_model_and_graph(parser)
     parser.add_argument("--count", type=int, default=5, help="nodes per graph")
-    parser.add_argument(
-        "--strategy", type=str, default="spread", help="spread, typical, entropy, epistemic, margin, deviation, random"
-    )
+    parser.add_argument("--strategy", type=str, default=STRATEGY, help="{strategies}")
     parser.add_argument("--samples", type=int, default=SAMPLES, help="latent samples")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
@@ -31,16 +25,23 @@ def run(options: Namespace) -> None:
     from dataclasses import asdict
 
     from ..active import find_strategy, suggest
+    from ..models import find_predictor
+    from ..tasks.own import load_graphs
 
     at_least(options, count=1, samples=1, seed=0)
+    name, graph = model_and_graph(options)
     says = find_strategy(options.strategy).says
+    predictor, _ = find_predictor(name)
+    own = load_graphs(graph, getattr(getattr(predictor, "config", None), "class_names", None) or None)
     found = suggest(
-        options.model,
-        Path(options.graph),
+        predictor,
+        own,
         count=options.count,
         strategy=options.strategy,
         samples=options.samples,
         seed=options.seed,
+        class_names=own.class_names,
+        node_names=own.node_names,
     )
     if options.json:
         rows = [asdict(one) | {"why": one.sentence} for one in found]

@@ -8,6 +8,7 @@ from typing import Any
 
 from jsonargparse import ArgumentParser, Namespace
 
+from ..defaults import MODEL
 from ..errors import UserError
 from .common import at_least
 
@@ -16,9 +17,7 @@ HELP = "train a model on a task or on your own graphs"
 
 def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("task", type=str, help="a task's name ('mpnp tasks') or the path of your graphs")
-    parser.add_argument(
-        "--model", type=str, default="ampnp", help="ampnp, anp, mpnp, mpnp-c, r-mpnp, np, np-c, gnn, r-gcn, unimp"
-    )
+    parser.add_argument("--model", type=str, default=MODEL, help="{models}")
     parser.add_argument("--out", type=str, default=None, help="folder for the model (default: runs/TASK-MODEL)")
     parser.add_argument("--recipe", type=str, default="default", help="default, or paper for the paper's settings")
     parser.add_argument("--epochs", type=int, default=None, help="instead of the recipe's number")
@@ -54,8 +53,8 @@ def run(options: Namespace) -> None:
     fitted = fit(
         task,
         options.model,
-        out,
-        recipe=options.recipe,
+        options.recipe,
+        out=out,
         epochs=options.epochs,
         seed=options.seed,
         threads=options.threads,

@@ -1,8 +1,8 @@
-"""What is counted of predictions: likelihood and calibration for every task, and what some fields measure besides."""
+"""What is counted of answers: likelihood and calibration for every task, and what some fields measure besides."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 import torch
@@ -10,30 +10,59 @@ from torch import Tensor
 from torchmetrics.classification import MulticlassCalibrationError
 from torchmetrics.functional.classification import binary_f1_score, binary_matthews_corrcoef
 
-from ..episode import Episode
 from ..prediction import Prediction
 from ..tasks.base import Task
+from .answers import Answers
+
+
+def score(answers: Iterable[Answers], task: Task, threshold: float = 0.5) -> dict[str, float]:
+    """All that is counted on a task, from answers batch by batch, those for context nodes among them.
+
+    ``threshold``: the probability from which F1 and MCC count a node to class 1.
+    """
+    counters: list[Counter] = [Score(task.num_classes), TargetAccuracy(), *special_scores(task, threshold)]
+    for batch in answers:
+        for counter in counters:
+            counter.add(batch)
+    return {name: value for counter in counters for name, value in counter.compute().items()}
+
+
+class Counter(Protocol):
+    """Counts the answers it is given, one batch after the other."""
+
+    def add(self, answers: Answers) -> None: ...
+
+    def compute(self) -> dict[str, float]: ...
+
+
+class Judged(Protocol):
+    """A prediction for Q nodes and their true labels ``y`` [Q]: all that the common scores look at."""
+
+    @property
+    def prediction(self) -> Prediction: ...
+
+    @property
+    def y(self) -> Tensor: ...
 
 
 class Score:
-    """Accuracy, negative log-likelihood, Brier score and expected calibration error (15 bins), gathered batch by batch."""
+    """Accuracy, negative log-likelihood, Brier score and expected calibration error (15 bins)."""
 
     def __init__(self, classes: int) -> None:
-        self.ece = MulticlassCalibrationError(max(classes, 2), n_bins=15)
+        self.ece = MulticlassCalibrationError(max(classes, 2), n_bins=15, validate_args=False)
         self.reset()
 
     def reset(self) -> None:
         self.nodes, self.correct, self.nll, self.brier = 0, 0.0, 0.0, 0.0
         self.ece.reset()
 
-    def add(self, prediction: Prediction, y: Tensor) -> None:
-        """Count the predictions for nodes with the true labels ``y`` [Q]."""
+    def add(self, answers: Judged) -> None:
+        p, y = answers.prediction.probabilities, answers.y
         if y.numel() == 0:
             return
-        p = prediction.probabilities
         true = p.gather(1, y.unsqueeze(1)).squeeze(1)
         self.nodes += y.numel()
-        self.correct += float((prediction.label == y).sum())
+        self.correct += float((answers.prediction.label == y).sum())
         self.nll -= float(true.clamp(min=1e-12).log().sum())
         self.brier += float((p.square().sum(1) - 2 * true + 1).sum())
         self.ece.update(p, y)
@@ -50,28 +79,24 @@ class Score:
 
 
 class TargetAccuracy:
-    """Accuracy alone, over groups of nodes of which a part may stand for the whole."""
+    """Accuracy on all targets, context nodes among them, of which a part may have been asked for in place of all."""
 
     def __init__(self) -> None:
         self.nodes, self.correct = 0, 0.0
 
-    def add(self, right: Tensor, standing_for: int | None = None) -> None:
-        """Count nodes predicted ``right`` or not [Q] bool, which stand for so many (default: for themselves)."""
+    def add(self, answers: Answers) -> None:
+        hidden = answers.right[~answers.given]
+        self._count(hidden, hidden.numel())
+        if answers.context is not None:
+            self._count(answers.context.right, int(answers.episode.context.sum()))
+
+    def _count(self, right: Tensor, standing_for: int) -> None:
         if right.numel():
-            nodes = right.numel() if standing_for is None else standing_for
-            self.nodes += nodes
-            self.correct += nodes * float(right.double().mean())
+            self.nodes += standing_for
+            self.correct += standing_for * float(right.double().mean())
 
-    def compute(self) -> float:
-        return self.correct / self.nodes if self.nodes else float("nan")
-
-
-class SpecialScore(Protocol):
-    """A metric of some tasks, from the predictions for the hidden nodes [Q] of one episode after the other."""
-
-    def add(self, episode: Episode, hidden: Tensor, prediction: Prediction) -> None: ...
-
-    def compute(self) -> dict[str, float]: ...
+    def compute(self) -> dict[str, float]:
+        return {"accuracy_paper": self.correct / self.nodes if self.nodes else float("nan")}
 
 
 class BinaryScore:
@@ -86,9 +111,11 @@ class BinaryScore:
         self.probability: list[Tensor] = []
         self.true: list[Tensor] = []
 
-    def add(self, episode: Episode, hidden: Tensor, prediction: Prediction) -> None:
-        self.probability.append(prediction.probabilities[:, 1])
-        self.true.append(episode.y[hidden])
+    def add(self, answers: Answers) -> None:
+        hidden = ~answers.given
+        if hidden.any():
+            self.probability.append(answers.prediction.probabilities[hidden, 1])
+            self.true.append(answers.y[hidden])
 
     def best_threshold(self) -> float:
         """The threshold of 0.05, 0.1, … 0.95 with the largest Matthews correlation; the lowest of equal ones."""
@@ -115,10 +142,13 @@ class ShapeScore:
         self.hidden: list[Tensor] = []
         self.all: list[Tensor] = []
 
-    def add(self, episode: Episode, hidden: Tensor, prediction: Prediction) -> None:
-        everything, label = episode.y.clone(), prediction.label
-        everything[hidden] = label
-        self.hidden.append(shape_miou(episode.y[hidden], label, episode.batch[hidden], episode.num_classes))
+    def add(self, answers: Answers) -> None:
+        hidden, episode = ~answers.given, answers.episode
+        if not hidden.any():
+            return
+        label, everything = answers.prediction.label[hidden], episode.y.clone()
+        everything[answers.nodes[hidden]] = label
+        self.hidden.append(shape_miou(answers.y[hidden], label, answers.graph[hidden], episode.num_classes))
         self.all.append(shape_miou(episode.y, everything, episode.batch, episode.num_classes))
 
     def compute(self) -> dict[str, float]:
@@ -142,9 +172,9 @@ def shape_miou(true: Tensor, predicted: Tensor, batch: Tensor, parts: int) -> Te
     return torch.where(union > 0, common / union.clamp(min=1), 1.0).mean(1)
 
 
-def special_scores(task: Task, threshold: float = 0.5) -> list[SpecialScore]:
+def special_scores(task: Task, threshold: float = 0.5) -> list[Counter]:
     """Fresh counters of the metrics a task has besides the common ones."""
-    kinds: dict[str, Callable[[], SpecialScore]] = {"binary": lambda: BinaryScore(threshold), "shapes": ShapeScore}
+    kinds: dict[str, Callable[[], Counter]] = {"binary": lambda: BinaryScore(threshold), "shapes": ShapeScore}
     return [kinds[name]() for name in task.metrics]
 
 

@@ -6,49 +6,77 @@ and be higher on graphs of a family that the model was not trained on.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch_geometric.data import Data
 
+from ..defaults import MANY_SAMPLES
 from ..prediction import Predictor
 from ..tasks.base import Split, Task
-from .evaluate import single_graphs
+from .answers import Answers, answer
+from .given import as_task
+from .tables import RateTable, Stored
 
-PARTS = ("total", "aleatoric", "epistemic")
+
+@dataclass(frozen=True)
+class Uncertainty(Stored):
+    """Means over hidden nodes, uncertainty in nats; NaN where nothing is hidden."""
+
+    accuracy: float
+    total: float
+    aleatoric: float
+    epistemic: float
+
+
+@dataclass(frozen=True, repr=False)
+class ShiftTable(RateTable[Uncertainty]):
+    """Mean uncertainty by context rate; ``trained_on``: the task that the model is at home on, where that was noted."""
+
+    task: str
+    model: str
+    split: str
+    samples: int
+    seed: int
+    rates: dict[str, Uncertainty]
+    trained_on: str | None = None
+    made: dict[str, Any] | None = None
+
+    @property
+    def title(self) -> str:
+        home = f", trained on {self.trained_on}," if self.trained_on else ""
+        return f"{self.model}{home} on {self.task}: mean uncertainty of the hidden nodes of {self.split} graphs, nats"
 
 
 def mean_uncertainty(
     predictor: Predictor,
-    task: Task,
+    task: Task | Data | Sequence[Data],
     rates: Sequence[float],
     *,
     graphs: int | None = None,
-    samples: int = 32,
+    samples: int = MANY_SAMPLES,
     seed: int = 0,
     split: Split = "test",
-) -> dict[str, Any]:
-    """Mean uncertainty of the hidden nodes in nats, split, and accuracy, per context rate; NaN where nothing is hidden.
+) -> ShiftTable:
+    """Mean uncertainty of the hidden nodes in nats, split, and accuracy, per context rate.
 
-    ``graphs``: only so many of the split's. More ``samples`` than elsewhere: with K of them the epistemic part cannot
-    exceed log K, and comes out too small when they are few.
+    ``graphs``: only so many of the split's.
     """
-    table = {}
-    for rate in rates:
-        sums = torch.zeros(2 + len(PARTS), dtype=torch.float64)
-        for number, episode in enumerate(single_graphs(task, rate, seed, split, graphs)):
-            nodes = episode.unlabelled_targets.nonzero().squeeze(1)
-            said = predictor.predict(episode, samples=samples, seed=number, nodes=nodes)
-            right = said.label == episode.y[nodes]
-            columns = [torch.ones_like(right), right, *(getattr(said, part) for part in PARTS)]
-            sums += torch.stack([column.double().sum() for column in columns])
-        names = ("accuracy", *PARTS)
-        table[str(rate)] = dict(zip(names, (sums[1:] / sums[0]).tolist(), strict=True))
-    return {
-        "task": task.name,
-        "model": predictor.name,
-        "split": split,
-        "samples": samples,
-        "seed": seed,
-        "rates": table,
+    task = as_task(task, predictor)
+    table = {
+        str(rate): uncertainty_of(answer(predictor, task, rate, seed, split, graphs, samples=samples, alone=True))
+        for rate in rates
     }
+    return ShiftTable(task.name, predictor.name, split, samples, seed, table)
+
+
+def uncertainty_of(answers: Iterable[Answers]) -> Uncertainty:
+    """The means over all nodes that were asked for."""
+    sums = torch.zeros(5, dtype=torch.float64)
+    for one in answers:
+        said = one.prediction
+        columns = [torch.ones_like(one.right), one.right, said.total, said.aleatoric, said.epistemic]
+        sums += torch.stack([column.double().sum() for column in columns])
+    return Uncertainty(*(sums[1:] / sums[0]).tolist())

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.distributions import Normal
 
+from ..errors import UserError
 from ..nn.aggregators import group_mean
 from ..nn.attention import ClassAttention
 from ..nn.diffusion import diffuse
@@ -115,6 +116,14 @@ class AttentiveMPNP(LatentModel):
 
     def __init__(self, config: AmpnpConfig) -> None:
         super().__init__(config)
+        if config.local and config.edges and not config.reaches:
+            raise UserError(
+                "The local road is open, but no reaches were given; give some, as [1, 2, 8], or local=false."
+            )
+        if not 0 <= config.dropout < 1:
+            raise UserError(
+                f"dropout = {config.dropout} was given, a share from 0 up to but not including 1 is expected."
+            )
         h = config.width
         self.enter = nn.Linear(config.num_features * (1 + 2 * config.octaves) + config.edges, h)
         self.blocks = nn.ModuleList(Block(h, config.edges, config.dropout) for _ in range(config.depth))
@@ -128,7 +137,7 @@ class AttentiveMPNP(LatentModel):
             self.absent = nn.Parameter(torch.full((h,), 0.1))
             self.from_prototype = nn.Linear(h, h, bias=False)
             self.from_match = nn.Linear(h, h, bias=False)
-        if config.latent and config.z_width:
+        if self.has_latent:
             self.summarise = nn.Sequential(nn.Linear(h, h), nn.ReLU(), nn.Linear(h, h))
             self.latent_head = LatentHead(2 * h + 2, h, config.z_width)
             self.from_z = nn.Linear(config.z_width, h, bias=False)
@@ -150,6 +159,10 @@ class AttentiveMPNP(LatentModel):
         self.conclude = nn.Linear(h, h)
         self.logit = nn.Linear(h, 1, bias=False)  # the softmax over classes would cancel it
 
+    @property
+    def has_latent(self) -> bool:  # type: ignore[override]
+        return self.config.latent and self.config.z_width > 0
+
     def represent(self, x: Tensor, neighbours: Neighbours) -> Tensor:
         x = waves(x, self.config.octaves)
         if self.config.edges:
@@ -161,24 +174,21 @@ class AttentiveMPNP(LatentModel):
 
     def latent(self, reading: Reading, shown: Tensor) -> Normal:
         episode = reading.episode
-        size = (episode.num_graphs, shown.size(1), shown.size(2))
-        if not (self.config.latent and self.config.z_width):
-            nothing = reading.nodes.new_zeros(*size, 0)
-            return Normal(nothing, nothing, validate_args=False)
+        graphs = episode.num_graphs
         sets = []
         for p in range(shown.size(1)):
             rows = shown[:, p].sum(-1).nonzero().squeeze(1)
             groups = ContextGroups(episode.batch[rows], shown[rows, p])
-            # The last linear map comes after the mean, with which it changes places.
-            r = groups.mean(self.summarise[:-1](reading.nodes.index_select(0, rows)), size[0])
-            r = self.summarise[-1](r) * (groups.size(size[0]) > 0).unsqueeze(-1)
+            # The last linear map comes after the mean: that gives the same, on far fewer rows.
+            r = groups.mean(self.summarise[:-1](reading.nodes.index_select(0, rows)), graphs)
+            r = self.summarise[-1](r) * (groups.size(graphs) > 0).unsqueeze(-1)
             r_all = r.mean(1, keepdim=True).expand_as(r)
-            sets.append(self.latent_head(torch.cat([r, r_all, groups.counts(size[0])], -1)))
+            sets.append(self.latent_head(torch.cat([r, r_all, groups.counts(graphs)], -1)))
         return Normal(
             torch.stack([q.loc for q in sets], 1), torch.stack([q.scale for q in sets], 1), validate_args=False
         )
 
-    def decode(self, reading: Reading, z: Tensor, query: Tensor) -> Tensor:
+    def decode(self, reading: Reading, z: Tensor | None, query: Tensor) -> Tensor:
         episode, width = reading.episode, reading.episode.num_classes * self.config.width
         # A step along the edges needs the neighbours' evidence too.
         asked = torch.arange(episode.num_nodes, device=query.device) if len(self.refine) else query
@@ -189,8 +199,9 @@ class AttentiveMPNP(LatentModel):
         if asked is not query:
             g = g.index_select(0, query)
         graph_of = episode.batch[query]
-        from_z = self.from_z(z) if z.size(-1) else None
-        return in_parts(query.numel(), z.size(1) * width, lambda part: self._conclude(g[part], from_z, graph_of[part]))
+        from_z = None if z is None else self.from_z(z)
+        samples = 1 if z is None else z.size(1)
+        return in_parts(query.numel(), samples * width, lambda part: self._conclude(g[part], from_z, graph_of[part]))
 
     def _listen(self, reading: Reading) -> "Heard":
         """What the context says before any node is asked."""

@@ -1,11 +1,12 @@
-"""What every model with a latent variable offers to objectives, training and evaluation."""
+"""What every model that learns offers to objectives, training and evaluation, with or without a latent variable."""
 
 # No postponed annotations here and in the subclasses: the hub mixin looks at the type of ``config``.
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 import torch
 import torch.nn as nn
@@ -71,7 +72,19 @@ class Reading:
     nodes: Tensor
 
 
-class LatentModel(
+@contextmanager
+def evaluating(model: nn.Module) -> Iterator[None]:
+    """Dropout and the like off within the block; every part of the model is afterwards in the mode it was in."""
+    training = [part for part in model.modules() if part.training]
+    model.eval()
+    try:
+        yield
+    finally:
+        for part in training:
+            part.training = True
+
+
+class Model(
     nn.Module,
     PyTorchModelHubMixin,
     ABC,
@@ -79,7 +92,13 @@ class LatentModel(
     tags=["graph-ml", "neural-process"],
     license="mit",
 ):
-    """q(z | labels shown) and p(y | x, edges, z).
+    """A distribution over the labels of some nodes, given a graph and the labels shown on it.
+
+    A model is a subclass of :class:`LatentModel`, or, without a latent variable, of :class:`Network`.
+
+    ``sees_own_label``: see :class:`~mpnp.prediction.Predictor`; ``any_classes``: whether it answers other numbers of classes
+    than it was made for; ``leaves_one_out``: whether it predicts every context node as if its label were not given;
+    ``has_latent``: whether it is a :class:`LatentModel` whose latent is not switched off.
 
     ``calibration``: a temperature for all predictions, and sets of labels; no part of the configuration nor of the weights.
 
@@ -89,6 +108,9 @@ class LatentModel(
     config: ModelConfig
     calibration: "Calibration | None" = None
     sees_own_label = False
+    any_classes = False
+    leaves_one_out = False
+    has_latent = False
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -114,17 +136,13 @@ class LatentModel(
         x = (episode.graph.x - self.x_mean) / self.x_scale
         return Reading(episode, neighbours, x, self.represent(x, neighbours))
 
-    @abstractmethod
     def represent(self, x: Tensor, neighbours: Neighbours) -> Tensor:
-        """Label-free node representations, [N, F] → [N, …]."""
+        """Label-free node representations, [N, F] → [N, …]; the features themselves, unless a model makes more of them."""
+        return x
 
     @abstractmethod
-    def latent(self, reading: Reading, shown: Tensor) -> Normal:
-        """q(z | shown) for each of P sets of labels: [N, P, C] one-hot, zeros where hidden → Normal over [B, P, …]."""
-
-    @abstractmethod
-    def decode(self, reading: Reading, z: Tensor, query: Tensor) -> Tensor:
-        """Likelihood outputs at the nodes ``query`` [Q], in rising order, for K latent samples: [B, K, …] → [Q, K, outputs]."""
+    def outputs(self, reading: Reading, query: Tensor, samples: int, seed: int) -> Tensor:
+        """Likelihood outputs at the nodes ``query`` [Q], in rising order, from the context alone: [Q, K, outputs]."""
 
     def scored(self, episode: Episode) -> Tensor:
         """The nodes whose label the training loss asks for, [Q]: all targets, or only those not in the context."""
@@ -144,29 +162,28 @@ class LatentModel(
                 f"{self.config.num_classes}; the 'ampnp' model answers any number of classes."
             )
 
-    any_classes = False
-
     @torch.no_grad()
     def predict(
         self, episode: Episode, *, samples: int = SAMPLES, seed: int = 0, nodes: Tensor | None = None
     ) -> Prediction:
-        """Predict every node, or only ``nodes`` [Q].
-
-        The same latent noise serves all graphs, so that a graph is predicted alike in any batch.
-        """
+        """Predict every node, or only ``nodes`` [Q]."""
         self.check(episode)
-        self.eval()
-        reading = self.read(episode)
-        prior = self.latent(reading, episode.shown().unsqueeze(1))
-        noise = torch.randn(samples, *prior.loc.shape[2:], generator=torch.Generator().manual_seed(seed))
-        z = prior.loc + prior.scale * noise.to(prior.loc)
-        everything = torch.arange(episode.num_nodes, device=z.device)
-        query, order = (everything if nodes is None else nodes).sort()
-        out = self.decode(reading, z, query).transpose(0, 1)
+        with evaluating(self):
+            reading = self.read(episode)
+            everything = torch.arange(episode.num_nodes, device=reading.x.device)
+            query, order = (everything if nodes is None else nodes).sort()
+            out = self.outputs(reading, query, samples, seed).transpose(0, 1)
         temperature = 1.0 if self.calibration is None else self.calibration.temperature
         likelihood = self.likelihood
         prediction = Prediction.from_samples(likelihood.probabilities(out), likelihood.scale(out), temperature)
         return prediction.at(order.argsort())
+
+    @classmethod
+    def _from_pretrained(cls, **given: Any) -> "Model":
+        """What the hub mixin calls to load a folder; it knows the type of a configuration only by annotations not postponed."""
+        if isinstance(given.get("config"), dict):
+            given["config"] = get_type_hints(cls.__init__)["config"](**given["config"])
+        return super()._from_pretrained(**given)
 
     def _save_pretrained(self, save_directory: Path) -> None:
         """What the hub mixin calls to write a folder, also before it is pushed."""
@@ -176,3 +193,52 @@ class LatentModel(
 
     def extra_repr(self) -> str:
         return f"name={self.name!r}, parameters={sum(p.numel() for p in self.parameters()):,}"
+
+
+class Network(Model):
+    """p(y | x, edges, labels shown): a network without a latent variable.
+
+    To train one of your own, subclass it and hand an instance to ``fit``::
+
+        class MyNetwork(Network):
+            def __init__(self, config: ModelConfig) -> None:
+                super().__init__(config)
+                self.conv = GCNConv(config.num_features, config.num_classes)
+
+            def logits(self, reading: Reading, query: Tensor) -> Tensor:
+                return self.conv(reading.x, reading.episode.graph.edge_index)[query]
+
+    One that reads the context's labels, ``reading.episode.shown()``, sets ``sees_own_label = True``.
+    """
+
+    @abstractmethod
+    def logits(self, reading: Reading, query: Tensor) -> Tensor:
+        """Likelihood outputs at the nodes ``query`` [Q], in rising order: [Q, outputs]."""
+
+    def outputs(self, reading: Reading, query: Tensor, samples: int, seed: int) -> Tensor:
+        return self.logits(reading, query).unsqueeze(1)
+
+
+class LatentModel(Model):
+    """q(z | labels shown) and p(y | x, edges, z)."""
+
+    has_latent = True
+
+    @abstractmethod
+    def latent(self, reading: Reading, shown: Tensor) -> Normal:
+        """q(z | shown) for each of P sets of labels: [N, P, C] one-hot, zeros where hidden → Normal over [B, P, …]."""
+
+    @abstractmethod
+    def decode(self, reading: Reading, z: Tensor | None, query: Tensor) -> Tensor:
+        """Likelihood outputs at the nodes ``query`` [Q], in rising order, for K latent samples: [B, K, …] → [Q, K, outputs].
+
+        ``z`` is ``None``, and K 1, where the latent is switched off.
+        """
+
+    def outputs(self, reading: Reading, query: Tensor, samples: int, seed: int) -> Tensor:
+        """The same latent noise serves all graphs, so that a graph is predicted alike in any batch."""
+        if not self.has_latent:
+            return self.decode(reading, None, query)
+        prior = self.latent(reading, reading.episode.shown().unsqueeze(1))
+        noise = torch.randn(samples, *prior.loc.shape[2:], generator=torch.Generator().manual_seed(seed))
+        return self.decode(reading, prior.loc + prior.scale * noise.to(prior.loc), query)

@@ -1,102 +1,36 @@
-"""Architectures by name: the paper's tables of hyperparameters as data, and ours beside them."""
+"""Architectures by name: which sizes a preset has on which kind of task."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from fnmatch import fnmatch
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 from ..errors import unknown_name
+from ..tasks.base import Task
+from ..tasks.properties import Properties
 from .ampnp import AmpnpConfig, AttentiveMPNP
-from .base import LatentModel, ModelConfig
+from .base import Model, ModelConfig
 from .gnn import GraphNetwork, GraphNetworkConfig
 from .neural_process import NeuralProcess, NeuralProcessConfig
+from .paper_table import PAPER_FAMILY, Row, paper_row
+from .universal import Universal, UniversalConfig
 
-if TYPE_CHECKING:
-    from ..tasks.base import Task
-
-PAPER_FAMILY = ("np", "np-c", "mpnp", "mpnp-c", "r-mpnp")
-NETWORKS = ("gnn", "r-gcn", "unimp")
-MODELS = (*PAPER_FAMILY, "ampnp", "anp", *NETWORKS)
-
-
-class Row(NamedTuple):
-    """One line of the paper's appendix: widths h, r, z (``None``: 64 per class), message passing layers, training."""
-
-    task: str
-    model: str
-    h: int
-    r: int
-    z: int | None
-    layers: int
-    epochs: int
-    learning_rate: float
-
-
-# First match wins. The last two lines are ours, for tasks the paper does not have.
-PAPER_TABLE = (
-    Row("tud/enzymes", "mpnp-c", 64, 96, 288, 2, 700, 1e-4),
-    Row("tud/enzymes", "*mpnp", 64, 128, 256, 2, 700, 1e-4),
-    Row("tud/enzymes", "np*", 64, 128, 512, 0, 700, 4e-5),
-    Row("tud/proteins", "mpnp-c", 64, 96, 288, 2, 400, 7e-5),
-    Row("tud/proteins", "*mpnp", 64, 128, 256, 2, 400, 7e-5),
-    Row("tud/proteins", "np-c", 64, 96, 288, 0, 400, 4e-5),
-    Row("tud/*", "*mpnp*", 64, 128, 256, 1, 400, 7e-5),
-    Row("tud/*", "np*", 64, 64, 512, 0, 400, 4e-5),
-    Row("shapenet/mixed-*", "*mpnp*", 64, 128, 256, 2, 500, 7e-5),
-    Row("shapenet/mixed-*", "np*", 64, 64, 512, 0, 500, 4e-5),
-    Row("shapenet/*", "*mpnp*", 64, 128, 256, 2, 400, 7e-5),
-    Row("shapenet/*", "np*", 64, 64, 512, 0, 400, 4e-5),
-    Row("cora/transductive-*", "*mpnp*", 64, 64, None, 2, 500, 7e-5),
-    Row("cora/transductive-*", "np*", 64, 64, None, 0, 500, 7e-5),
-    Row("cora/few-shot-*", "*mpnp*", 64, 64, None, 2, 400, 7e-5),
-    Row("cora/few-shot-*", "np*", 64, 64, None, 0, 400, 7e-5),
-    Row("ppisp", "*mpnp*", 64, 64, 256, 2, 1000, 4e-5),
-    Row("ppisp", "np*", 64, 64, 256, 0, 1000, 6e-5),
-    Row("ca/*", "*mpnp*", 64, 64, 128, 1, 200, 1e-4),
-    Row("ca/*", "np*", 64, 64, 128, 0, 200, 1e-4),
-    Row("*", "*mpnp*", 64, 128, 256, 2, 400, 7e-5),
-    Row("*", "np*", 64, 128, 256, 0, 400, 7e-5),
-)
-
-
-# Epochs and learning rate of the paper's inductive baselines, the same for all tasks.
-PAPER_NETWORKS = {"gnn": (500, 1e-4), "r-gcn": (400, 7e-5)}
-# Their layers, and those of the baseline the paper does not have.
+# What a preset starts from: its name, the task, the recipe's name, and the fields that every configuration has.
+Preset = Callable[[str, Task, str, dict[str, Any]], ModelConfig]
+MANY_GRAPHS = 500
+MANY_FEATURES = 16  # a node is learned by heart from so many
 NETWORK_LAYERS = {
     "gnn": ("gcn:64", "gcn:64", "gcn:64"),
     "r-gcn": ("r-mp:64", "r-mp:64", "r-mp:64"),
     "unimp": ("join", "linear:64", "mp:64", "mp:64", "mp:64"),
 }
-
-
-def paper_row(model: str, task: str) -> Row:
-    return next(row for row in PAPER_TABLE if fnmatch(task, row.task) and fnmatch(model, row.model))
-
-
-MANY_SHAPES = ("airplane", "car", "chair", "guitar", "lamp", "table")  # more than 500
-# What the flagship has differently where, in the same way.
-AMPNP_CHANGES: tuple[tuple[str, dict[str, object]], ...] = (
-    # Automata: a rule and its negative are equally likely, so names help as little as nearness does.
-    ("ca/*", {"class_embedding": False, "local": False, "refine": 0}),
-    # Proteins are few and vary; the classes of atoms follow from where they and those around are, and dropout only blurs that.
-    ("tud/dhfr", {"depth": 3}),
-    ("tud/cox2", {"depth": 3}),
-    ("tud/bzr", {"depth": 3}),
-    ("tud/enzymes", {"dropout": 0.2}),
-    ("tud/proteins", {"dropout": 0.2}),
-    ("ppisp", {"depth": 3, "dropout": 0.3}),
-    # Where a point lies says much about its part. With few shapes it is learned by heart.
-    *((f"shapenet/{name}", dict[str, object](octaves=4)) for name in MANY_SHAPES),
-    ("cora/*", {"reaches": (2, 8, 40)}),
-    ("cora/few-shot-*", {"dropout": 0.3}),
-)
+NETWORKS = tuple(NETWORK_LAYERS)
 
 
 def config(model: str, task: Task, recipe_name: str = "default") -> ModelConfig:
     """The architecture of the preset ``model`` for ``task``."""
-    if model not in MODELS:
-        raise unknown_name("model", model, MODELS)
+    if model not in PRESETS:
+        raise unknown_name("model", model, PRESETS)
     shared = {
         "num_features": task.num_features,
         "num_classes": task.num_classes,
@@ -104,29 +38,51 @@ def config(model: str, task: Task, recipe_name: str = "default") -> ModelConfig:
         "task": task.name,
         "class_names": list(task.class_names),
     }
-    automaton = task.name.startswith("ca/")
-    if model in ("ampnp", "anp"):
-        flagship = AmpnpConfig(
-            **shared,  # type: ignore[arg-type]
-            edges=model == "ampnp",
-            class_embedding=not task.arbitrary,
-        )
-        for pattern, changes in AMPNP_CHANGES:
-            if fnmatch(task.name, pattern):
-                flagship = replace(flagship, **changes)  # type: ignore[arg-type]
-        return flagship
-    if model in NETWORKS:
-        return GraphNetworkConfig(
-            **shared,  # type: ignore[arg-type]
-            layers=NETWORK_LAYERS[model],
-            norm=recipe_name == "default" or model == "unimp",
-            relations=task.num_relations,
-        )
-    row = paper_row(model, task.name)
-    encoder, decoder = (_automaton_stacks if automaton else _stacks)(model, row)
+    return PRESETS[model](model, task, recipe_name, shared)
+
+
+def _flagship(model: str, task: Task, recipe_name: str, shared: dict[str, Any]) -> ModelConfig:
+    return AmpnpConfig(**shared, edges=model == "ampnp", **flagship_fields(Properties.of(task)))
+
+
+def flagship_fields(task: Properties) -> dict[str, Any]:
+    """What ``ampnp`` and ``anp`` have differently on a task of such properties."""
+    if task.labels == "by rule":
+        # A rule and its negative are equally likely, so names of classes help as little as nearness does.
+        return {"local": False, "refine": 0}
+    changes: dict[str, Any] = {"class_embedding": task.labels == "fixed"}
+    if task.places and task.labels == "fixed" and task.graphs > MANY_GRAPHS:
+        changes["octaves"] = 4  # where a point lies says much about its class; with few graphs it is learned by heart
+    if task.classes > 2 * task.features:
+        changes["depth"] = 3  # too few features to tell the classes apart: a node is known by those around it
+    if task.features >= MANY_FEATURES and not task.transductive:
+        changes["dropout"] = 0.2 if task.features < 2 * MANY_FEATURES else 0.3
+    if task.features >= 4 * MANY_FEATURES:
+        changes["reaches"] = (2, 8, 40)  # features say more than the labels of direct neighbours do
+    return changes
+
+
+def _universal(model: str, task: Task, recipe_name: str, shared: dict[str, Any]) -> ModelConfig:
+    """The same for every task."""
+    return UniversalConfig(task=task.name)
+
+
+def _network(model: str, task: Task, recipe_name: str, shared: dict[str, Any]) -> ModelConfig:
+    return GraphNetworkConfig(
+        **shared,
+        layers=NETWORK_LAYERS[model],
+        norm=recipe_name == "default" or model == "unimp",
+        relations=task.num_relations,
+    )
+
+
+def _paper_family(model: str, task: Task, recipe_name: str, shared: dict[str, Any]) -> ModelConfig:
+    """As large as the paper's models; beyond sizes, the default recipe differs from the paper where that is better."""
+    row = paper_row(model, task.appendix)
+    encoder, decoder = (_automaton_stacks if task.by_rule else _stacks)(model, row)
     ours = recipe_name == "default"
     return NeuralProcessConfig(
-        **shared,  # type: ignore[arg-type]
+        **shared,
         encoder=encoder,
         decoder=decoder,
         r_width=row.r,
@@ -159,9 +115,22 @@ def _automaton_stacks(model: str, row: Row) -> tuple[tuple[str, ...], tuple[str,
     return encoder, decoder
 
 
-def build(configuration: ModelConfig) -> LatentModel:
+def build(configuration: ModelConfig) -> Model:
     """A fresh model of a configuration."""
     return KINDS[configuration.kind](configuration)
 
 
-KINDS: dict[str, type[LatentModel]] = {"ampnp": AttentiveMPNP, "neural-process": NeuralProcess, "gnn": GraphNetwork}
+# A new kind of model is one more line in each of these two.
+PRESETS: dict[str, Preset] = {
+    **dict.fromkeys(PAPER_FAMILY, _paper_family),
+    **dict.fromkeys(("ampnp", "anp"), _flagship),
+    **dict.fromkeys(NETWORKS, _network),
+    "universal": _universal,
+}
+KINDS: dict[str, type[Model]] = {
+    "ampnp": AttentiveMPNP,
+    "neural-process": NeuralProcess,
+    "gnn": GraphNetwork,
+    "universal": Universal,
+}
+MODELS = tuple(PRESETS)

@@ -5,11 +5,9 @@ from typing import Literal
 
 import torch.nn as nn
 from torch import Tensor
-from torch.distributions import Normal
 
-from ..nn.backbones import Stack
-from ..nn.neighbours import Neighbours
-from .base import LatentModel, ModelConfig, Reading
+from ..nn.backbones import Nodes, Stack
+from .base import ModelConfig, Network, Reading
 
 
 @dataclass
@@ -23,11 +21,9 @@ class GraphNetworkConfig(ModelConfig):
     kind: str = "gnn"
 
 
-class GraphNetwork(LatentModel):
+class GraphNetwork(Network):
     """``gnn``, ``r-gcn``: label-free layers and a linear head. ``unimp``: context labels are one more input of the first
     layer, and training asks for the labels that are hidden (masked label prediction).
-
-    There is no latent variable: z has width 0, and all objectives reduce to the cross-entropy of the scored nodes.
     """
 
     config: GraphNetworkConfig
@@ -48,13 +44,6 @@ class GraphNetwork(LatentModel):
     def sees_own_label(self) -> bool:  # type: ignore[override]
         return "join" in self.config.layers
 
-    def represent(self, x: Tensor, neighbours: Neighbours) -> Tensor:
-        return x
-
-    def latent(self, reading: Reading, shown: Tensor) -> Normal:
-        nothing = reading.nodes.new_zeros(reading.episode.num_graphs, shown.size(1), 0)
-        return Normal(nothing, nothing, validate_args=False)
-
-    def decode(self, reading: Reading, z: Tensor, query: Tensor) -> Tensor:
+    def logits(self, reading: Reading, query: Tensor) -> Tensor:
         shown = reading.episode.shown().unsqueeze(1) if self.sees_own_label else None
-        return self.head(self.layers(reading.nodes, reading.neighbours, shown, rows=query))
+        return self.head(self.layers(reading.nodes, reading.neighbours, shown, chosen=Nodes(query))).squeeze(1)

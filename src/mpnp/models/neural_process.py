@@ -7,10 +7,10 @@ import torch.nn as nn
 from torch import Tensor
 from torch.distributions import Normal
 
+from ..errors import UserError
 from ..nn.aggregators import Aggregator
-from ..nn.backbones import Stack
+from ..nn.backbones import Nodes, Pairs, Stack
 from ..nn.latent import LatentHead
-from ..nn.neighbours import Neighbours
 from .base import LatentModel, ModelConfig, Reading, in_parts
 
 
@@ -52,7 +52,9 @@ class NeuralProcess(LatentModel):
         classes = config.num_classes
         for part, words, what in (("encoder", config.encoder, "the labels"), ("decoder", config.decoder, "z")):
             if "join" not in words:
-                raise ValueError(f"the {part} never reads {what}: put 'join' before one of {list(words)}")
+                raise UserError(f"The {part} never reads {what}; put 'join' before one of {', '.join(words)}.")
+        if config.z_width < 1:
+            raise UserError("z_width = 0 was given, at least 1 is expected: without z there is no neural process.")
         *inner, last = config.encoder
         commutes = last.startswith("out:") and config.reduction == "mean"
         self.encoder = Stack(config.num_features, inner if commutes else config.encoder, classes, **options)  # type: ignore[arg-type]
@@ -68,21 +70,19 @@ class NeuralProcess(LatentModel):
         self.decoder = Stack(config.num_features, config.decoder, config.z_width, **options)  # type: ignore[arg-type]
         self.head = nn.Linear(self.decoder.out_width, self.likelihood.outputs(classes))
 
-    def represent(self, x: Tensor, neighbours: Neighbours) -> Tensor:
-        return x
-
     def latent(self, reading: Reading, shown: Tensor) -> Normal:
         episode, sets = reading.episode, shown.size(1)
         pairs = shown.sum(-1).flatten().nonzero().squeeze(1)  # (node, label set) where a label is shown
-        r = self.encoder(reading.nodes, reading.neighbours, shown, pairs=pairs).squeeze(1)
+        r = self.encoder(reading.nodes, reading.neighbours, shown, chosen=Pairs(pairs, sets)).squeeze(1)
         group = episode.batch[pairs // sets] * sets + pairs % sets
         summary = self.aggregator(r, shown.flatten(0, 1)[pairs], group, episode.num_graphs * sets)
         return self.latent_head(summary.view(episode.num_graphs, sets, -1))
 
-    def decode(self, reading: Reading, z: Tensor, query: Tensor) -> Tensor:
+    def decode(self, reading: Reading, z: Tensor | None, query: Tensor) -> Tensor:
+        assert z is not None  # this family always has one
         graph, width = reading.episode.batch, reading.episode.num_nodes * self.decoder.out_width
 
         def decode(samples: slice) -> Tensor:
-            return self.head(self.decoder(reading.nodes, reading.neighbours, z[:, samples], graph, rows=query))
+            return self.head(self.decoder(reading.nodes, reading.neighbours, z[:, samples], graph, Nodes(query)))
 
         return in_parts(z.size(1), width, decode, dim=1)

@@ -1,100 +1,83 @@
-"""Predictions for a user's own graphs: in Python, and as a table with one row per node."""
+"""Predictions for a user's own graphs."""
 
 from __future__ import annotations
 
-import csv
 from dataclasses import replace
-from itertools import compress
-from pathlib import Path
+from typing import Any
 
 import torch
-from torch_geometric.data import Data
+from torch import Tensor
 
-from ..defaults import SAMPLES
+from ..defaults import COVERAGE, READY, SAMPLES
 from ..episode import Episode
-from ..evaluation.evaluate import cross_fit
-from ..files import replacing
-from ..graphs import UNLABELLED
-from ..models.base import LatentModel
-from ..models.pretrained import from_pretrained
+from ..evaluation.answers import cross_fit
+from ..evaluation.given import check_predictor, known_classes
+from ..models import find_predictor, from_pretrained
+from ..models.universal import Universal
 from ..prediction import Prediction, Predictor
-from ..tasks.own import load_graphs
+from ..tasks.own import as_graphs
+from .sets import sets_from_context
 
 
 def predict(
-    predictor: Predictor,
-    graphs: Data | list[Data],
+    predictor: Any,
+    graphs: Any = None,
     *,
     num_classes: int | None = None,
     samples: int = SAMPLES,
     seed: int = 0,
 ) -> Prediction:
-    """Predict every node of PyG graphs whose labelled nodes (``y`` ≥ 0) are the context.
+    """Predict every node of graphs whose labelled nodes (``y`` ≥ 0) are the context: ``predict(graphs)`` or
+    ``predict(predictor, graphs)``.
 
-    Nodes that carry a label are predicted as if they did not, from nine tenths of the others, where the predictor could
-    otherwise read their own: a labelled node whose prediction disagrees is worth a second look.
+    Without a predictor the model that comes with the package answers, without training. ``graphs``: whatever
+    :func:`mpnp.as_graphs` takes: PyG, NetworkX, SciPy, pandas, a path.
+
+    Nodes that carry a label are predicted as if they did not, from the others, where the predictor could otherwise read
+    their own: a labelled node whose prediction disagrees is worth a second look.
     """
-    listed = [graphs] if isinstance(graphs, Data) else graphs
-    trained = predictor if num_classes is None and isinstance(predictor, LatentModel) else None
-    if trained and not trained.any_classes:
-        num_classes = trained.config.num_classes
-    episode = Episode.from_graphs(listed, num_classes=num_classes)
-    if trained:  # a class of the model's stays one where no node is labelled with it
-        episode = replace(episode, num_classes=max(episode.num_classes, trained.config.num_classes))
-    return _predict(predictor, episode, samples, seed)
+    if graphs is None:
+        predictor, graphs = from_pretrained(READY), predictor
+    predictor = find_predictor(predictor)[0] if isinstance(predictor, str) else predictor
+    episode = episode_of(predictor, graphs, num_classes)
+    return predict_episode(predictor, episode, samples=samples, seed=seed)
 
 
-def _predict(predictor: Predictor, episode: Episode, samples: int, seed: int) -> Prediction:
+def predict_episode(predictor: Predictor, episode: Episode, *, samples: int = SAMPLES, seed: int = 0) -> Prediction:
+    """Every node of an episode, none of them by its own label; labels mean the same in all its graphs."""
+    if isinstance(predictor, Universal) and episode.num_graphs > 1:
+        predictor = predictor.sharing()
     whole = predictor.predict(episode, samples=samples, seed=seed)
     if not (predictor.sees_own_label and episode.context.any()):
         return whole
     folds = torch.Generator().manual_seed(seed)
-    fitted, nodes = cross_fit(predictor, episode, folds, samples=samples, seed=seed)
-    back = torch.zeros_like(episode.y)
-    back[nodes] = torch.arange(nodes.numel())
-    return fitted.at(back).where(episode.context, whole)
+    return cross_fit(predictor, episode, folds, samples=samples, seed=seed).within(whole)
 
 
-def predict_file(model_folder: Path, graph_path: Path, out: Path, *, samples: int = SAMPLES, seed: int = 0) -> str:
-    """Predict the graphs in a file and write ``out``: one row per node; returns a sentence on what was done.
+def episode_of(predictor: Predictor, graphs: Any, num_classes: int | None = None) -> Episode:
+    """Graphs as an episode with all classes that the predictor knows, or with ``num_classes``."""
+    check_predictor(predictor)
+    known = known_classes(predictor) if num_classes is None else None
+    fixed = known is not None and not getattr(predictor, "any_classes", False)
+    episode = Episode.from_graphs(as_graphs(graphs).graphs, num_classes=known if fixed else num_classes)
+    # A class of the model's stays one where no node is labelled with it.
+    return replace(episode, num_classes=max(episode.num_classes, known or 1))
 
-    The last column, where the model has been calibrated, is the set of labels that holds the true one with the coverage
-    asked for, joined by '|'.
+
+def label_sets(
+    predictor: Predictor, episode: Episode, prediction: Prediction, coverage: float = COVERAGE
+) -> tuple[Tensor, str] | None:
+    """Which labels are in each node's set, [N, C] bool, and what that promises, in a sentence.
+
+    A predictor that was calibrated for a coverage keeps to it; one that predicts context nodes leave-one-out needs no
+    calibration, and takes ``coverage``; others have no sets.
     """
-    model = from_pretrained(model_folder)
-    names = model.config.class_names
-    own = load_graphs(graph_path, names or None)
-    episode = Episode.from_graphs(own.graphs, num_classes=len(own.class_names))
-    prediction = _predict(model, episode, samples, seed)
-    node_names = [name for graph in own.node_names for name in graph]
-    given = ["" if y == UNLABELLED else own.class_names[y] for y in episode.y.tolist()]
-    header = [
-        "graph",
-        "node",
-        "given",
-        "label",
-        *[f"p_{c}" for c in own.class_names],
-        "total",
-        "aleatoric",
-        "epistemic",
-    ]
-    numbers = torch.cat(
-        [prediction.probabilities, torch.stack([prediction.total, prediction.aleatoric, prediction.epistemic], 1)], 1
-    )
-    conformal = None if model.calibration is None else model.calibration.conformal
-    sets: list[list[str]] = [[] for _ in given]  # one more column, or none
-    if conformal is not None:
-        header.append("set")
-        inside = conformal.sets(prediction, episode.share_shown[episode.batch])
-        sets = [["|".join(compress(own.class_names, row))] for row in inside.tolist()]
-    with replacing(out) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
-        rows = csv.writer(file)
-        rows.writerow(header)
-        for i, values in enumerate(numbers.tolist()):
-            label = own.class_names[int(prediction.label[i])]
-            written = [f"{v:.6f}" for v in values]
-            rows.writerow([int(episode.batch[i]), node_names[i], given[i], label, *written, *sets[i]])
-    shown = int(episode.context.sum())
-    return (
-        f"{episode.num_nodes} nodes of {episode.num_graphs} graph(s), {shown} of them labelled, predicted: see {out}."
-    )
+    calibration = getattr(predictor, "calibration", None)
+    if calibration is not None and calibration.conformal is not None:
+        conformal = calibration.conformal
+        promise = f"The sets hold the true label {100 * conformal.coverage:g} % of the time on graphs like those it was calibrated on."
+        return conformal.sets(prediction, episode.share_shown[episode.batch]), promise
+    if getattr(predictor, "leaves_one_out", False):
+        sets = sets_from_context(prediction, episode, coverage)
+        return sets.inside, sets.promise
+    return None

@@ -4,9 +4,9 @@ from .active import asked_figure, curves_figure
 from .automata import board_figure, sphere_figure
 from .calibration import honesty_figure, reliability_figure
 from .clouds import cloud_figure
-from .comparing import canvas_of, compare, save_rows
-from .curves import accuracy_figure, shift_figure
-from .graphs import episode_figure, layout
+from .comparing import Drawing, canvas_of, compare, plot
+from .curves import accuracy_figure, bars_figure, shift_figure
+from .graphs import belief_figure, episode_figure, layout
 from .interactive import save_page
 from .panels import KINDS, Canvas, Panel, Row, figure_of
 from .style import CLASS_COLOURS, PAPER_GREYS, UNCERTAIN, UNKNOWN, check_ending, class_colours, save, shrink
@@ -18,10 +18,13 @@ __all__ = [
     "UNCERTAIN",
     "UNKNOWN",
     "Canvas",
+    "Drawing",
     "Panel",
     "Row",
     "accuracy_figure",
     "asked_figure",
+    "bars_figure",
+    "belief_figure",
     "board_figure",
     "canvas_of",
     "check_ending",
@@ -33,10 +36,10 @@ __all__ = [
     "figure_of",
     "honesty_figure",
     "layout",
+    "plot",
     "reliability_figure",
     "save",
     "save_page",
-    "save_rows",
     "shift_figure",
     "shrink",
     "sphere_figure",

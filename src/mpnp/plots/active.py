@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from ..active import Gain, Replay
-from ..active.replay import BASELINE
+from ..active.curves import BASELINE
 from ..episode import Episode
 from .clouds import VIEW, seen_from
 from .graphs import draw_edges, edges_of, layout

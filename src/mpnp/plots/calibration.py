@@ -8,6 +8,8 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
+from ..evaluation.reliability import Calibrated, Reliability
+from ..evaluation.tables import Scores
 from .style import CLASS_COLOURS
 
 # Blue and orange of style.py, which also differ in grey print; a marker each, for those who see neither.
@@ -19,27 +21,27 @@ MARKERS = "osD^vPX*"
 FEWEST = 0.001  # the share of all nodes below which a bin's accuracy is chance
 
 
-def reliability_figure(tables: Mapping[str, Mapping[str, Mapping[str, Any]]], title: str = "") -> Figure:
+def reliability_figure(rates: Mapping[str, Calibrated], title: str = "") -> Figure:
     """Accuracy over confidence, a column per context rate, before and after; below it where the nodes lie.
 
-    ``tables``: per rate what :func:`mpnp.calibrating.compare` returns. On the diagonal confidence is kept; below it the
-    predictor promises too much.
+    ``rates``: those of a :class:`CalibrationTable`. On the diagonal confidence is kept; below it the predictor promises too
+    much.
     """
-    figure = Figure(figsize=(max(6.0, 3.1 * len(tables)), 4.6), layout="constrained")
-    axes = figure.subplots(2, len(tables), sharex=True, sharey="row", squeeze=False, height_ratios=(3, 1))
-    lowest = min(b["confidence"] for table in tables.values() for row in table.values() for b in row["bins"])
-    for (rate, table), upper, lower in zip(tables.items(), axes[0], axes[1], strict=True):
+    figure = Figure(figsize=(max(6.0, 3.1 * len(rates)), 4.6), layout="constrained")
+    axes = figure.subplots(2, len(rates), sharex=True, sharey="row", squeeze=False, height_ratios=(3, 1))
+    lowest = min(b.confidence for both in rates.values() for row in (both.before, both.after) for b in row.bins)
+    for (rate, both), upper, lower in zip(rates.items(), axes[0], axes[1], strict=True):
         upper.plot([0, 1], [0, 1], color="#888888", linewidth=1, linestyle=":", zorder=1)
-        for i, (name, row) in enumerate(table.items()):
-            look = LOOKS.get(name, {"color": CLASS_COLOURS[i % 8], "marker": MARKERS[i % 8]})
-            nodes = sum(b["count"] for b in row["bins"])
-            bins = [b for b in row["bins"] if b["count"] >= FEWEST * nodes]
-            confidence = [b["confidence"] for b in bins]
+        for name, row in (("before", both.before), ("after", both.after)):
+            look = LOOKS[name]
+            nodes = sum(b.count for b in row.bins)
+            bins = [b for b in row.bins if b.count >= FEWEST * nodes]
+            confidence = [b.confidence for b in bins]
             upper.plot(
-                confidence, [b["accuracy"] for b in bins],
-                label=f"{name}: ECE {row['ece']:.3f}, NLL {row['nll']:.3f}", markersize=4.5, linewidth=1.4, **look,
+                confidence, [b.accuracy for b in bins],
+                label=f"{name}: ECE {row.ece:.3f}, NLL {row.nll:.3f}", markersize=4.5, linewidth=1.4, **look,
             )  # fmt: skip
-            lower.plot(confidence, [100 * b["count"] / nodes for b in bins], markersize=3, linewidth=1.2, **look)
+            lower.plot(confidence, [100 * b.count / nodes for b in bins], markersize=3, linewidth=1.2, **look)
         upper.set_title(f"{100 * float(rate):g} % labelled", fontsize=11)
         upper.legend(fontsize=7.5, loc="upper left", frameon=False)
         upper.set_ylim(0, 1.03)
@@ -58,10 +60,10 @@ def reliability_figure(tables: Mapping[str, Mapping[str, Mapping[str, Any]]], ti
     return figure
 
 
-def honesty_figure(tables: Mapping[str, Mapping[str, Mapping[str, Any]]], title: str = "") -> Figure:
+def honesty_figure(tables: Mapping[str, Mapping[str, Scores | Reliability]], title: str = "") -> Figure:
     """Calibration error and likelihood over context rates, a line per predictor; the lower, the better.
 
-    ``tables``: per predictor and rate a row with ``ece`` and ``nll``, such as ``evaluate(…)["rates"]``.
+    ``tables``: per predictor the rows by rate, such as ``evaluate(…).rates``.
     """
     figure = Figure(figsize=(9.6, 3.8), layout="constrained")
     names = {"ece": "expected calibration error", "nll": "negative log-likelihood, nats"}
@@ -70,8 +72,8 @@ def honesty_figure(tables: Mapping[str, Mapping[str, Mapping[str, Any]]], title:
         for i, (name, rows) in enumerate(tables.items()):
             there = [rate for rate in rates if rate in rows]
             axis.errorbar(
-                [rates.index(rate) for rate in there], [rows[rate][key] for rate in there],
-                yerr=[rows[rate].get(f"{key}_std", 0.0) for rate in there], label=name, capsize=2, markersize=5.5,
+                [rates.index(rate) for rate in there], [getattr(rows[rate], key) for rate in there],
+                yerr=[_spread(rows[rate], key) for rate in there], label=name, capsize=2, markersize=5.5,
                 linewidth=1.4, color=CLASS_COLOURS[i % 8], marker=MARKERS[i % 8],
             )  # fmt: skip
         axis.set_xticks(range(len(rates)), [f"{100 * float(rate):g} %" for rate in rates])
@@ -86,3 +88,8 @@ def honesty_figure(tables: Mapping[str, Mapping[str, Mapping[str, Any]]], title:
     if title:
         figure.suptitle(title, fontsize=12)
     return figure
+
+
+def _spread(row: Scores | Reliability, key: str) -> float:
+    spread = getattr(row, "spread", None)
+    return 0.0 if spread is None else float(getattr(spread, key))

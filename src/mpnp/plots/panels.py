@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from ..episode import Episode
+from ..errors import unknown_name
 from ..evaluation.borders import near_border
 from ..graphs import UNLABELLED
 from ..prediction import Prediction
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 
 # Which panels a graph gets. 'gallery' is 'uncertainty' for several graphs, one below the other.
 KINDS = ("auto", "truth", "prediction", "uncertainty", "gallery")
+
+
+def check_kind(kind: str) -> None:
+    if kind not in KINDS:
+        raise unknown_name("kind of picture", kind, KINDS)
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import hypot, isclose, isfinite, nan
 from statistics import fmean, stdev
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
+from ..evaluation.tables import Scores
 from ..tasks import TASKS, get_task
 from . import paper
 from .paper import Cell
@@ -21,7 +22,8 @@ THEIRS = ("mpnp", "mpnp-c", "r-mpnp")  # the paper's model: one of them is in ea
 RELATIVES = {"mpnp-paper": "mpnp", "mpnp-c": "mpnp", "np-c": "np"}
 LIMITS = ("rule-table", "rule-posterior")  # they are told how rules work, so they win no cell
 ORDER = (
-    OURS, *VARIANTS, "mpnp-c", "mpnp", "r-mpnp", "np-c", "np", "unimp", "gnn", "r-gcn", "label-propagation", "state-mode", "mode"
+    OURS, *VARIANTS, "mpnp-c", "mpnp", "r-mpnp", "np-c", "np", "unimp", "gnn", "r-gcn", "label-propagation", "state-mode", "mode",
+    "rule-posterior", "rule-table",
 )  # fmt: skip
 
 Verdict = Literal["above", "below", "stand-in", "suspect", "not run"]
@@ -77,7 +79,7 @@ class Row:
         """What the spread is taken over: seeds where there are several, else draws of the context."""
         if len(self.records) > 1:
             return f"{len(self.records)} seeds"
-        draws = self.records[0].table["draws"] if self.records else 0
+        draws = self.records[0].table.draws if self.records else 0
         return f"{draws} context draws" if draws > 1 else "one context draw"
 
     @property
@@ -162,7 +164,7 @@ def sections(records: Sequence[Record], metrics: Mapping[str, Metric] = METRICS)
     for name, blocks in TABLES.items():
         comparisons = []
         for task in dict.fromkeys(task for block in blocks for task in block.tasks):
-            rows = {row for block in blocks if task in block.tasks for row in block.rows}
+            rows = dict.fromkeys(row for block in blocks if task in block.tasks for row in block.rows)
             mine = {row: tuple(found[task, row]) for row in sorted(rows, key=_rank) if (task, row) in found}
             printed = [table for table in paper.tables().values() if table.rates and task in table.rows]
             if name == "ablation":
@@ -207,7 +209,7 @@ def _compare(task: str, table: paper.Table, metric: Metric, mine: Mapping[str, t
     """Ours and the paper's on a task of its ``table``."""
     rates = table.rates
     factor = 100 if table.unit == "percent" else 1
-    stand_in = any(record.table.get("data") == "stand-in" for records in mine.values() for record in records)
+    stand_in = any(record.table.data == "stand-in" for records in mine.values() for record in records)
     ours = [_measured(row, records, metric, rates, factor) for row, records in mine.items()]
     printed = table.rows[task]
     theirs = [Row(row, table.labels.get(row, row), cells, ()) for row, cells in printed.items()]
@@ -243,21 +245,21 @@ def _ours_only(
 ) -> Comparison:
     """A task the paper has no figures for; differences to our own row ``against``."""
     some = [record for records in mine.values() for record in records]
-    rates = tuple(sorted({float(rate) for record in some for rate in record.table["rates"]}))
+    rates = tuple(sorted({rate for record in some for rate, _ in record.table}))
     unit, factor = ("percent", 100) if metric.key.startswith(("accuracy", "miou")) else ("fraction", 1)
     rows = [_measured(row, records, metric, rates, factor) for row, records in mine.items()]
     if against is not None and against in mine:
         base = {against: next(row.cells for row in rows if row.name == against)}
         rows = [row if row.name == against else _against(row, base, {}, against) for row in rows]
     rows, _ = _with_winners(rows, [], len(rates))
-    stand_in = any(record.table.get("data") == "stand-in" for record in some)
+    stand_in = any(record.table.data == "stand-in" for record in some)
     decimals = 2 if unit == "percent" else 3
     return Comparison(task, None, metric, unit, decimals, rates, tuple(rows), (), (), (), stand_in)
 
 
 def _measured(row: str, records: tuple[Record, ...], metric: Metric, rates: Sequence[float], factor: int) -> Row:
     def cells(key: str, factor: int) -> Cells:
-        return tuple(_mean([_at(record, rate) for record in records], key, factor) for rate in rates)
+        return tuple(_mean(records, rate, key, factor) for rate in rates)
 
     return Row(
         row,
@@ -271,22 +273,24 @@ def _measured(row: str, records: tuple[Record, ...], metric: Metric, rates: Sequ
     )
 
 
-def _at(record: Record, rate: float) -> dict[str, Any]:
-    """What the record has at a context rate, and over how many draws."""
-    stored: dict[str, dict[str, Any]] = record.table["rates"]
-    entry = next((entry for written, entry in stored.items() if isclose(float(written), rate)), {})
-    return {**entry, "draws": record.table["draws"]}
-
-
-def _mean(entries: Sequence[Mapping[str, Any]], key: str, factor: int) -> Cell | None:
+def _mean(records: Sequence[Record], rate: float, key: str, factor: int) -> Cell | None:
     """Mean over seeds; spread over seeds, of a single one over its context draws, of a single draw unknown."""
-    present = [entry for entry in entries if isfinite(entry.get(key, nan))]
+    tables = [record.table for record in records]
+    found = [(table.draws, row) for table in tables for there, row in table if isclose(there, rate)]
+    present = [(draws, row) for draws, row in found if isfinite(_value(row, key))]
     if not present:
         return None
-    values = [factor * float(entry[key]) for entry in present]
+    values = [factor * _value(row, key) for _, row in present]
     if len(values) > 1:
         return Cell(fmean(values), stdev(values))
-    return Cell(values[0], factor * float(present[0][f"{key}_std"]) if present[0]["draws"] > 1 else None)
+    draws, row = present[0]
+    return Cell(values[0], factor * _value(row.spread, key) if draws > 1 and row.spread is not None else None)
+
+
+def _value(row: Scores, key: str) -> float:
+    """A score by name; NaN where it was not counted."""
+    value = getattr(row, key)
+    return nan if value is None else float(value)
 
 
 def _against(row: Row, rows: Mapping[str, Cells], labels: Mapping[str, str], rival: str | None = None) -> Row:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .. import plots
 from ..active import replay
-from ..evaluation.evaluate import episodes
+from ..evaluation.answers import episodes
 from ..models import from_pretrained
 from ..tasks import get_task
 from ..tasks.shapenet import CATEGORIES
@@ -111,21 +111,16 @@ def automaton_figure(comparison: Comparison) -> Figure | None:
     """Bars of one family, and the paper's MPNP and NP; more would be unreadable. Rows without all rates are left out."""
     limit = LIMITS[0] if comparison.task == "ca/life-like" else LIMITS[1]
     shown = [row for row in comparison.ours if row.name in ("ampnp", "mpnp-c", "np-c", "state-mode", limit)]
-    tables = [
-        {
-            "task": comparison.task,
-            "model": f"{row.label} (limit)" if row.limit else row.label,
-            "rates": {
-                str(rate): {"accuracy": cell.value / 100, "accuracy_std": (cell.spread or 0) / 100}
-                for rate, cell in zip(comparison.rates, row.cells, strict=True)
-                if cell is not None
-            },
-        }
+    ours = [
+        (
+            f"{row.label} (limit)" if row.limit else row.label,
+            [(cell.value, cell.spread or 0) for cell in row.cells if cell],
+        )
         for row in shown
         if all(row.cells)
     ]
     theirs = {row.label: _values(row).tolist() for row in comparison.theirs if row.name in ("mpnp", "np")}
-    return plots.accuracy_figure(tables, theirs) if tables else None
+    return plots.bars_figure(comparison.task, comparison.rates, ours, theirs) if ours else None
 
 
 SPHERE = (

@@ -10,7 +10,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -91,17 +91,19 @@ def work(job: Job, folder: Path, threads: int) -> Outcome:
     """Do one job and leave its result in ``folder``; called in processes of their own too."""
     torch.set_num_threads(threads)
     quiet()
-    warnings.filterwarnings(
-        "ignore", module="lightning|torch"
-    )  # a process of its own does not know what the command knows
+    with warnings.catch_warnings():  # a process of its own does not know what the command knows
+        warnings.filterwarnings("ignore", module="lightning|torch")
+        return _work(job, folder, threads)
+
+
+def _work(job: Job, folder: Path, threads: int) -> Outcome:
     error_file, at_work = folder / "errors" / f"{job.name}.txt", _at_work(folder, job)
     try:
         at_work.parent.mkdir(parents=True, exist_ok=True)
         at_work.write_text(str(os.getpid()), encoding="utf-8")
         predictor = _trained(job, folder, threads) if job.trains else PREDICTORS[job.model]()
         table = evaluate(uncalibrated(predictor), get_task(job.task), draws=job.draws, graphs=job.graphs)
-        table["made"] = provenance(folder / "runs" / job.name)
-        records.write(folder, job, table)
+        records.write(folder, job, replace(table, made=provenance(folder / "runs" / job.name)))
         error_file.unlink(missing_ok=True)
     except Exception as error:
         if _no_place(error):
@@ -118,16 +120,16 @@ def _trained(job: Job, folder: Path, threads: int) -> Predictor:
     if not note.exists():
         with replacing(note) as temporary:
             write_json(temporary, job.identity())
+    recipe, model = job.settings()
     fitted = fit(
         get_task(job.task),
-        job.model,
-        folder / "runs" / job.name,
-        recipe=job.recipe,
+        model,
+        recipe,
+        out=folder / "runs" / job.name,
         seed=job.seed,
         threads=threads,
         resume=True,
         progress=False,
-        options=dict(job.changes),
     )
     if not fitted.metrics["finished"]:
         raise KeyboardInterrupt

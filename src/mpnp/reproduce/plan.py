@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cache
+from importlib.resources import files
 from typing import Any, Literal, NamedTuple
 
-from .. import __version__
-from ..defaults import DRAWS
+import yaml
+
+from ..defaults import DRAWS, FIGURES
 from ..errors import UserError, unknown_name
 from ..models import PREDICTORS, configs
+from ..models.base import ModelConfig
+from ..models.paper_table import PAPER_FAMILY, PAPER_NETWORKS
 from ..tasks import get_task
 from ..tasks.cellular_automata import FAMILIES
 from ..tasks.shapenet import CATEGORIES
 from ..tasks.tud import DATASETS
 from ..training import recipes
 from ..training.options import with_options
+from ..training.recipe import Recipe
 
 Budget = Literal["quick", "default", "paper"]
 # Their test sets are so large that one draw of the contexts says as much as three.
@@ -108,24 +114,41 @@ class Job:
     def name(self) -> str:
         return f"{self.task.replace('/', '-')}-{self.row}-seed{self.seed}"
 
+    def settings(self) -> tuple[Recipe, ModelConfig]:
+        """How the model is trained, and what it is: the default or the paper's, what its figure needs beyond it, ``changes``."""
+        task = get_task(self.task)
+        configuration = configs.config(self.model, task, self.recipe)
+        beyond = published(self.task, self.model) if self.recipe == "default" else {}
+        return with_options(recipes.recipe(self.recipe, configuration, task), configuration, {**beyond, **self.changes})
+
     def identity(self) -> dict[str, Any]:
         """All that the result depends on; a result with another identity is never taken for this job's."""
         task = get_task(self.task)
         whole: dict[str, Any] = {
-            "version": __version__,
+            "version": FIGURES,
             "data": {"task": self.task, "source": task.source, "version": task.version},
             "row": self.row,
             "seed": self.seed,
             "evaluation": {"draws": self.draws, "graphs": self.graphs},
         }
         if self.trains:
-            plan, configuration = with_options(
-                recipes.recipe(self.recipe, self.model, self.task),
-                configs.config(self.model, task, self.recipe),
-                dict(self.changes),
-            )
+            plan, configuration = self.settings()
             whole |= {"recipe": asdict(plan), "model": asdict(configuration)}
         return whole
+
+
+@cache
+def _published() -> list[dict[str, Any]]:
+    return yaml.safe_load((files(__package__) / "recipes.yaml").read_text(encoding="utf-8"))
+
+
+def published(task: str, model: str) -> dict[str, Any]:
+    """What the published figure of ``model`` on ``task`` needs beyond the derived default (``recipes.yaml``)."""
+    changes: dict[str, Any] = {}
+    for entry in _published():
+        if task in entry["tasks"] and model in entry.get("models", [model]):
+            changes |= entry["set"]
+    return changes
 
 
 def jobs(
@@ -163,7 +186,7 @@ def jobs(
 def _job(task: str, row: str, seed: int, budget: Budget) -> Job:
     variant = VARIANTS.get(row, Variant(row, {}))
     recipe, changes = variant.recipe, dict(variant.changes)
-    if budget == "paper" and (variant.model in configs.PAPER_FAMILY or variant.model in configs.PAPER_NETWORKS):
+    if budget == "paper" and (variant.model in PAPER_FAMILY or variant.model in PAPER_NETWORKS):
         recipe = "paper"
     if budget == "quick":
         changes["most_steps"] = 100

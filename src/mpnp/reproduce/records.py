@@ -9,27 +9,44 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UserError
+from ..evaluation.tables import ScoreTable
 from ..files import replacing, write_json
 from .plan import TABLES, Job
 
 
 @dataclass(frozen=True)
 class Record:
-    """What one run gave: ``table`` is what :func:`mpnp.evaluate` returned, with ``made`` (see provenance) and ``identity``."""
+    """What one run gave: ``table`` is what :func:`mpnp.evaluate` returned, ``identity`` all that it depends on."""
 
     task: str
     row: str
     seed: int
-    table: dict[str, Any]
+    table: ScoreTable
+    identity: dict[str, Any] | None = None
+
+    @property
+    def made(self) -> dict[str, Any]:
+        """Where the figures come from (see ``provenance``); empty where that was not noted."""
+        return dict(self.table.made or {})
+
+    @property
+    def training(self) -> dict[str, Any]:
+        """How the model was trained; empty where there is nothing to train."""
+        return dict(self.made.get("training") or {})
+
+    @property
+    def quick(self) -> bool:
+        """Whether only some of the test graphs were scored."""
+        return ((self.identity or {}).get("evaluation") or {}).get("graphs") is not None
 
 
 def path_of(folder: Path, job: Job) -> Path:
     return folder / job.task / f"{job.row}-seed{job.seed}.json"
 
 
-def write(folder: Path, job: Job, table: dict[str, Any]) -> None:
+def write(folder: Path, job: Job, table: ScoreTable) -> None:
     with replacing(path_of(folder, job)) as temporary:
-        write_json(temporary, {"row": job.row, "identity": job.identity(), **table})
+        write_json(temporary, {"row": job.row, "identity": job.identity(), **table.to_dict()})
 
 
 def is_done(folder: Path, job: Job) -> bool:
@@ -37,7 +54,7 @@ def is_done(folder: Path, job: Job) -> bool:
     path = path_of(folder, job)
     if not path.exists():
         return False
-    found, wanted = _read(path).get("identity"), as_stored(job.identity())
+    found, wanted = _read(path)[1], as_stored(job.identity())
     if found != wanted:
         raise UserError(f"{path} was made with {difference(found, wanted)}; give another --out, or move it away.")
     return True
@@ -49,7 +66,7 @@ def read_all(folder: Path) -> list[Record]:
         (task, row) for blocks in TABLES.values() for block in blocks for task in block.tasks for row in block.rows
     )
     return [
-        Record(task, row, int(path.stem.rpartition("-seed")[2]), _read(path))
+        Record(task, row, int(path.stem.rpartition("-seed")[2]), *_read(path))
         for task, row in places
         for path in sorted((folder / task).glob(f"{row}-seed*.json"))
     ]
@@ -65,7 +82,7 @@ def difference(found: Any, wanted: dict[str, Any]) -> str:
     if not isinstance(found, dict):
         return "another version of mpnp"
     if found.get("version") != wanted["version"]:
-        return f"version {found.get('version')} of mpnp, not {wanted['version']}"
+        return f"version {found.get('version')} of the figures, not {wanted['version']}"
     return f"another {_words(_changed(found, wanted))}"
 
 
@@ -85,11 +102,13 @@ def _words(names: Iterable[str]) -> str:
     return ", ".join(listed[:4]) + (f" and {len(listed) - 4} more" if len(listed) > 4 else "")
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> tuple[ScoreTable, Any]:
+    """The table in a file, and the identity it was stored with."""
     content = read_json(path)
-    if not isinstance(content, dict) or "rates" not in content:
-        raise UserError(f"{path} is no result of 'mpnp reproduce'; move it away.")
-    return content
+    try:
+        return ScoreTable.from_dict(content), content.get("identity")
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UserError(f"{path} is no result of 'mpnp reproduce'; move it away.") from error
 
 
 def read_json(path: Path) -> Any:

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -17,7 +17,6 @@ from . import compare, figures, paper, records
 from .compare import QUANTITIES, Row, Section
 from .paper import Cell
 from .plan import TABLES, VARIANTS
-from .records import Record
 
 TITLES = {
     "cellular-automata": "Cellular automata",
@@ -137,18 +136,18 @@ def write(folder: Path, html: Path, markdown: Path | None = None, *, sizes: bool
 def made(section: Section) -> Made:
     """How the section was made, read out of its results."""
     runs = section.records
-    quick = any(_evaluation(run).get("graphs") is not None for run in runs)
+    quick = any(run.quick for run in runs)
     by_paper = any(
-        run.row not in VARIANTS and _training(run).get("recipe") == "paper" for run in runs
+        run.row not in VARIANTS and run.training.get("recipe") == "paper" for run in runs
     )  # of the variants one always is
     seeds = max((run.seed for run in runs), default=0) + 1
     budget = " --budget quick" if quick else " --budget paper" if by_paper else ""
-    dates = sorted({str(_made(run)["date"]) for run in runs if "date" in _made(run)})
-    versions = sorted({f"mpnp {_made(run).get('version')}, torch {_made(run).get('torch')}" for run in runs})
+    dates = sorted({str(run.made["date"]) for run in runs if "date" in run.made})
+    versions = sorted({f"mpnp {run.made.get('version')}, torch {run.made.get('torch')}" for run in runs})
     return Made(
         command=f"mpnp reproduce {section.name} --seeds {seeds}{budget}",
         versions="; ".join(versions),
-        machines="; ".join(sorted({str(_made(run).get("machine", "unknown")) for run in runs})),
+        machines="; ".join(sorted({str(run.made.get("machine", "unknown")) for run in runs})),
         dates=" to ".join(dict.fromkeys((dates[0], dates[-1]))) if dates else "unknown",
         quick=quick,
     )
@@ -207,7 +206,7 @@ def series(cells: Sequence[Cell | None], decimals: int) -> str:
 
 def cost(row: Row) -> str:
     """What a run of the row took."""
-    trained = [_training(record) for record in row.records if _training(record)]
+    trained = [record.training for record in row.records if record.training]
     if not trained:
         return "nothing to train"
     epochs = sorted({int(t["epochs"]) for t in trained if "epochs" in t})
@@ -235,18 +234,6 @@ def data_uri(path: Path) -> str:
 
 def _span(values: Sequence[int]) -> str:
     return "–".join(dict.fromkeys((str(values[0]), str(values[-1]))))
-
-
-def _made(record: Record) -> dict[str, Any]:
-    return dict(record.table.get("made") or {})
-
-
-def _training(record: Record) -> dict[str, Any]:
-    return dict(_made(record).get("training") or {})
-
-
-def _evaluation(record: Record) -> dict[str, Any]:
-    return dict((record.table.get("identity") or {}).get("evaluation") or {})
 
 
 def _sizes(folder: Path, measure: bool) -> dict[str, Sequence[float]]:

@@ -22,15 +22,19 @@ from ..defaults import SAMPLES
 from ..episode import Episode
 from ..errors import unknown_name
 from ..graphs import UNLABELLED, plain_edges
-from ..models import PREDICTORS, find_predictor
+from ..experts.evidence import EXPERTS as EXPERT_NAMES
+from ..models import find_predictor
+from ..models.pretrained import shipped
 from ..prediction import Prediction, Predictor
 
 __all__ = ["Belief", "Stale", "default_model", "known_classes", "open_graph", "strategies"]
 
 FOLDS = 10
-PREFERRED = ("universal", "label-propagation")
-# The experts of ``universal`` by where their evidence comes from.
-EXPERTS = {"x": "features", "x_rbf": "features", "struct": "structure", "cat": "all together"}
+# The experts of ``universal`` by where their evidence comes from; the others speak for all that is around a node.
+EXPERTS = {"x": "features", "x_rbf": "features", "x_clump": "features", "struct": "structure",
+           "nbr": "neighbours", "nbr_rbf": "neighbours", "adj": "neighbours", "lp1": "neighbours", "lp2": "neighbours",
+           "ax": "surroundings", "a2x": "surroundings", "pprx": "surroundings", "ax_rbf": "surroundings",
+           "lp8": "surroundings", "lp50": "surroundings"}  # fmt: skip
 
 
 class Stale(Exception):  # noqa: N818  (not an error: the answer is no longer wanted)
@@ -66,7 +70,9 @@ class Belief(Protocol):
 
 
 def default_model() -> str:
-    return next(name for name in PREFERRED if name in PREDICTORS)
+    """``universal``, which answers any graph at once, where its weights have come with the package."""
+    there = (shipped("universal") / "model.safetensors").is_file()
+    return "universal" if there else "label-propagation"
 
 
 def open_graph(model: str | Predictor, data: Data) -> Belief:
@@ -192,62 +198,50 @@ class Whole(_Opened):
 
 
 class Incremental(_Opened):
-    """A predictor with ``open(data)``: a session that keeps all that depends on no label.
+    """A predictor with ``open(data)``, as ``universal``: a session that keeps all that depends on no label.
 
-    Its ``predict(y)`` gives labelled nodes leave-one-out; ``experts(node)`` is the evidence by expert and class, [C] each.
-    Only classes with a label are told to it, as it cannot know how many more we have in mind.
+    The session's ``ask(y, classes)`` is what its experts say, ``answer`` the prediction that follows, labelled nodes being
+    left out one by one.
     """
 
     def __init__(self, predictor: Any, data: Data) -> None:
         super().__init__(data)
         self.name, self.session = predictor.name, predictor.open(self.data)
         self._lock = Lock()  # the card of a node is made in another thread
-        self._last: tuple[Tensor, Prediction] | None = None
+        self._last: tuple[Tensor, int, Any, Prediction] | None = None
 
-    def _ask(self, y: Tensor) -> Prediction:
-        """The session's answer, which it also remembers: asked for the same labels again, it need not think."""
-        if self._last is None or not torch.equal(self._last[0], y):
-            self._last = y.clone(), self.session.predict(y)
-        return self._last[1]
+    def _ask(self, y: Tensor, classes: int) -> tuple[Any, Prediction]:
+        """What the experts say and what follows; the same labels need no second thought."""
+        with self._lock:
+            if self._last is None or self._last[1] != classes or not torch.equal(self._last[0], y):
+                question = self.session.ask(y, classes)
+                self._last = y.clone(), classes, question, self.session.answer(question)
+            return self._last[2:]
 
     def believe(self, y: Tensor, classes: int) -> Prediction:
-        present = y[y != UNLABELLED].unique()
-        if not present.numel():
-            return _ignorance(y.numel(), classes)
-        with self._lock:
-            prediction = self._ask(_compact(y, present))
-        whole = torch.zeros(y.numel(), classes)
-        whole[:, present] = prediction.probabilities
-        return replace(prediction, probabilities=whole)
+        return self._ask(y, classes)[1] if (y != UNLABELLED).any() else _ignorance(y.numel(), classes)
 
     def left_out(self, y: Tensor, classes: int, stale: Callable[[], bool]) -> Tensor:
         return self.believe(y, classes).probabilities[y != UNLABELLED]
 
     def evidence(self, y: Tensor, classes: int, node: int) -> dict[str, list[float]]:
-        present = y[y != UNLABELLED].unique()
-        if not present.numel():
+        """What the experts of each kind say on average, those that were right about the labels weighing more."""
+        if not (y != UNLABELLED).any():
             return {}
-        with self._lock:
-            self._ask(_compact(y, present))
-            experts = self.session.experts(node)
-        found: dict[str, Tensor] = {}
-        for expert, said in experts.items():
-            votes = torch.zeros(classes)
-            votes[present] = torch.as_tensor(said, dtype=torch.float).clamp(min=0)
-            source = EXPERTS.get(expert, "neighbours")
-            found[source] = found.get(source, torch.zeros(classes)) + votes
-        return {source: shares(votes) for source, votes in found.items()}
+        found = self._ask(y, classes)[0].evidence
+        weight = found.present * (found.skill.clamp(min=0) + 0.01)
+        votes: dict[str, Tensor] = {}
+        for i, expert in enumerate(EXPERT_NAMES):
+            if (source := EXPERTS.get(expert)) is not None:
+                said = found.log_p[node, :, i].exp() * weight[i]
+                votes[source] = votes.get(source, torch.zeros(classes)) + said
+        return {source: shares(said) for source, said in votes.items()}
 
 
 def shares(votes: Tensor) -> list[float]:
     """Votes [C] that sum to one, or all zero where there are none."""
     total = float(votes.sum())
     return (votes / total if total > 0 and math.isfinite(total) else torch.zeros_like(votes)).tolist()
-
-
-def _compact(y: Tensor, present: Tensor) -> Tensor:
-    """Labels numbered 0, 1, … among the classes that have one."""
-    return torch.where(y == UNLABELLED, y, torch.searchsorted(present, y.clamp(min=0)))
 
 
 def _ignorance(nodes: int, classes: int) -> Prediction:

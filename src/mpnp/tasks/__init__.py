@@ -1,17 +1,20 @@
-"""Tasks by name: sources of episodes."""
+"""Tasks, by name or from a user's own graphs: sources of episodes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from ..errors import UserError, unknown_name
 from . import cora, shapenet
 from .base import SPLITS, Split, Task
 from .cellular_automata import FAMILIES, CellularAutomaton
-from .own import OwnTask
+from .nodes import GRAPHS, NodeTask
+from .own import OwnGraphs, OwnTask, as_graphs
 from .ppisp import PpispTask
+from .prior.task import PriorTask
 from .tud import DATASETS, TudTask
 
 TASKS: dict[str, Callable[[], Task]] = {
@@ -20,11 +23,17 @@ TASKS: dict[str, Callable[[], Task]] = {
     "ppisp": PpispTask,
     **{name: partial(shapenet.shapenet_task, name) for name in shapenet.NAMES},
     **{name: partial(cora.Cora, name) for name in cora.NAMES},
+    **{f"node/{key}": partial(NodeTask, key) for key in GRAPHS},
+    PriorTask.name: PriorTask,
 }
 
 
-def get_task(name: str) -> Task:
-    """The task ``name``, or a user's own graphs where ``name`` is a path."""
+def get_task(name: Any) -> Task:
+    """The task ``name``, or a user's own graphs: a path, or anything else that :func:`mpnp.as_graphs` takes."""
+    if isinstance(name, Task):
+        return name
+    if not isinstance(name, str):
+        return OwnTask(name)
     if name in TASKS:
         return TASKS[name]()
     path = Path(name.removeprefix("own:"))  # as a trained model names what it was trained on
@@ -56,4 +65,4 @@ def describe() -> list[dict[str, object]]:
     return rows
 
 
-__all__ = ["SPLITS", "TASKS", "Split", "Task", "describe", "get_task"]
+__all__ = ["SPLITS", "TASKS", "OwnGraphs", "Split", "Task", "as_graphs", "describe", "get_task"]

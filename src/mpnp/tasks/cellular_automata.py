@@ -36,12 +36,13 @@ class CellularAutomaton(Task):
     ``graphs_total`` graphs (for Life-like the expected number: each of the 2^18 rules is taken with probability 0.01).
     """
 
-    version = VERSION
     family: str
     seed: int = 0
     graphs_total: int = 2700
 
-    # Without annotations: constants of the class, not fields of the dataclass.
+    by_rule = True
+    appendix = "automata"
+    version = VERSION
     context = (0.3, 0.5)
     extra = (0.3, 0.5)
     rates = (0.1, 0.3, 1.0)
@@ -50,11 +51,14 @@ class CellularAutomaton(Task):
     num_classes = 2
 
     @property
-    def name(self) -> str:  # type: ignore[override]
+    def name(self) -> str:
         return f"ca/{self.family}"
 
+    def scale(self) -> tuple[int, int]:
+        return self.graphs_total, SIDE**2 if self.family == "life-like" else 150
+
     def augment(self, graph: Data, generator: torch.Generator) -> Data:
-        """Dead and alive change places, per graph, in the start and in the outcome: a rule seen so is a rule as likely."""
+        """Dead and alive swapped at random, per graph, in the start and in the outcome: the rule that results is as likely."""
         swap_start, swap_end = torch.randint(2, (2, graph.ptr.numel() - 1), generator=generator).bool()
         graph.x = torch.where(swap_start[graph.batch].unsqueeze(1), graph.x.flip(1), graph.x)
         graph.y = torch.where(swap_end[graph.batch], 1 - graph.y, graph.y)

@@ -1,9 +1,9 @@
 """Cora-Branched: papers of several disciplines of computer science, linked by citations, to be told apart.
 
 Transductive (``cora/transductive-N``): a task is N of the 11 disciplines, the graph is what they induce, the label is the
-discipline. Honestly said: features, edges and labels of *all* nodes are seen in training, and so is (nearly) every choice
-of disciplines; between training and test only the draw of the context and the names of the classes differ. It measures
-how well a network that knows the citation graph reads off which discipline is called what, not how it takes to new papers.
+discipline. Features, edges and labels of *all* nodes are seen in training, and so is (nearly) every choice of disciplines;
+between training and test only the draw of the context and the names of the classes differ. It measures how well a
+network that knows the citation graph finds out which discipline has which name, not how it generalises to new papers.
 
 Few-shot (``cora/few-shot-N``): a task is N of the 70 leaf classes, each of another discipline. The leaf classes of training
 (48), validation (11) and test (11) are disjoint, and so are the nodes; edges between splits are dropped, and the
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import math
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +43,7 @@ Floats = NDArray[np.floating[Any]]
 VERSION = 1
 HIDDEN = 0.3  # share of the features hidden in training, see Cora.augment
 CLASSES = 70
+PAPERS = 19_793  # in Cora Full
 DISCIPLINES = {
     "Information Retrieval": (0, 1, 4, 12),
     "Databases": (2, 10, 28, 42, 44, 46, 60),
@@ -85,12 +87,11 @@ class Cora(Task):
     discipline against each other, which no test task does. Validation and test: choices drawn once, by ``seed``.
     """
 
-    version = VERSION
     name: str
     seed: int = 0
     components: int = 100
 
-    # Without annotations: constants of the class, not fields of the dataclass.
+    version = VERSION
     arbitrary = True
     context = (0.1, 0.5)
     extra = (0.1, 0.5)
@@ -100,9 +101,33 @@ class Cora(Task):
             raise unknown_name("task", self.name, NAMES)
         self.with_features = self.name.startswith("cora/")
         self.few_shot = "few-shot" in self.name
-        self.num_classes = int(self.name.rpartition("-")[2])
-        self.num_features = self.components if self.with_features else 1
-        self.rates = (0.01, 0.05, 0.1) if self.few_shot else (0.01, 0.05, 0.1, 0.3)
+
+    @property
+    def transductive(self) -> bool:
+        return not self.few_shot
+
+    @property
+    def appendix(self) -> str:
+        return "few-shot citations" if self.few_shot else "transductive citations"
+
+    @property
+    def rates(self) -> tuple[float, ...]:
+        return (0.01, 0.05, 0.1) if self.few_shot else (0.01, 0.05, 0.1, 0.3)
+
+    @property
+    def num_classes(self) -> int:
+        return int(self.name.rpartition("-")[2])
+
+    @property
+    def num_features(self) -> int:
+        return self.components if self.with_features else 1
+
+    def scale(self) -> tuple[int, int]:
+        ways = self.num_classes
+        every = math.comb(len(DISCIPLINES), ways)
+        training = FEW_SHOT_TRAINING if self.few_shot else max(every, LEAST_TRAINING)
+        tested = every if every <= ALL_TESTED else SOME_TESTED
+        return training + VALIDATION + tested, PAPERS * ways // (CLASSES if self.few_shot else len(DISCIPLINES))
 
     def augment(self, graph: Data, generator: torch.Generator) -> Data:
         """Few-shot: three tenths of the principal components are hidden from each graph, others in each.
@@ -127,7 +152,7 @@ class Cora(Task):
         return self.path == find_data(STAND_IN)
 
     @property
-    def source(self) -> str:  # type: ignore[override]
+    def source(self) -> str:
         return "stand-in" if self.stand_in else "present"
 
     def missing(self) -> str | None:

@@ -116,10 +116,10 @@ class PpispTask(Task):
 
     seed: int = 0
 
-    # Without annotations: constants of the class, not fields of the dataclass.
     name = "ppisp"
     standardise = True
     metrics = ("binary",)
+    appendix = "interfaces"
     context = (0.1, 0.5)
     extra = (0.1, 0.5)
     rates = (0.05, 0.3)
@@ -142,6 +142,9 @@ class PpispTask(Task):
         return (
             "The data is prepared by 'mpnp data prepare ppisp --from DIR', DIR being a copy of DeepPPISP and GraphPPIS."
         )
+
+    def scale(self) -> tuple[int, int]:
+        return 376, 196
 
     def load(self) -> dict[Split, GraphSet]:
         missing = self.missing()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import logging
+import os
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,22 +16,23 @@ import lightning as L
 import torch
 from lightning.pytorch.callbacks import Callback, EarlyStopping, ModelCheckpoint, WeightAveraging
 from lightning.pytorch.loggers import CSVLogger
+from lightning.pytorch.strategies import DDPStrategy
 from torch.optim.swa_utils import get_ema_multi_avg_fn
 
 from ..errors import UserError
-from ..files import replacing, write_json
 from ..models import configs
-from ..models.base import LatentModel, ModelConfig
-from ..models.pretrained import save
+from ..models.base import Model, ModelConfig
+from ..models.pretrained import SHIPPED, check_finite, from_pretrained, save
 from ..tasks import get_task
 from ..tasks.base import Task
+from . import folder as run_folder
 from . import recipes
 from .learner import Learner, Progress
-from .objectives import OBJECTIVES, latent_health
+from .objectives import latent_health, objective
 from .options import with_options
-from .parallel import Joined, agreed, check_processes, processes
+from .parallel import check_processes
 from .recipe import Recipe
-from .stream import EpisodeStream
+from .stream import lessons_of
 
 
 def quiet() -> None:
@@ -42,17 +45,17 @@ def quiet() -> None:
 class Fitted:
     """What ``fit`` returns: the best model, where it lies, and how training went."""
 
-    model: LatentModel
+    model: Model
     folder: Path
     metrics: dict[str, Any]
 
 
 def fit(
     task: Task,
-    model: str = "ampnp",
-    out: Path | str = "runs/model",
+    model: str | ModelConfig | Model = "ampnp",
+    recipe: str | Recipe = "default",
     *,
-    recipe: str = "default",
+    out: Path | str = "runs/model",
     epochs: int | None = None,
     seed: int = 0,
     threads: int | None = None,
@@ -62,46 +65,64 @@ def fit(
     devices: int = 1,
     nodes: int = 1,
 ) -> Fitted:
-    """Train the preset ``model`` on ``task`` and leave a model folder at ``out``.
+    """Train ``model`` on ``task`` by ``recipe`` and leave a model folder at ``out``.
 
-    ``options`` override fields of the model's configuration or of the recipe, by name.
+    ``model``: a preset's name, a configuration, or a model of your own (a :class:`~mpnp.models.base.Network` or a
+    :class:`~mpnp.models.base.LatentModel`), which is trained in place; ``recipe``: a recipe's name, or a recipe.
+    ``options`` override fields of the recipe or of the model's configuration, by name.
 
     ``devices`` processes on each of ``nodes`` machines, with ``threads`` threads each, share the graphs of every batch:
     the same batches, contexts and latent noise as in one process, and up to rounding the same losses and gradients. Only
-    dropout, where a model has it, draws other masks, and so other noise after them.
+    dropout, where a model has it, draws other masks, and so other noise after them. Each process runs the calling script
+    from its start.
     """
-    again = {**locals(), "progress": False}  # what each further process is called with
     check_processes(devices, nodes)
-    out = Path(out)
-    if threads is not None:
-        torch.set_num_threads(threads)
-    plan, configuration = recipes.recipe(recipe, model, task.name), configs.config(model, task, recipe)
+    folder = Path(out)
+    if threads is not None or devices > 1:
+        torch.set_num_threads(threads or max(1, (os.cpu_count() or 1) // devices))
+    if devices * nodes > 1:
+        os.environ.setdefault("OMP_NUM_THREADS", str(torch.get_num_threads()))  # else Lightning chooses a number
+    configuration = _configuration(model, task, recipe)
+    plan = recipe if isinstance(recipe, Recipe) else recipes.recipe(_name(recipe), configuration, task)
     given = {**(options or {}), **({} if epochs is None else {"epochs": epochs})}
-    plan, configuration = with_options(plan, configuration, given)
+    plan, changed = with_options(plan, configuration, given)
     lessons = task if plan.learn_from is None else get_task(plan.learn_from)
     if plan.most_steps and epochs is None:
-        fitting = plan.most_steps // len(EpisodeStream(lessons, plan, seed, 0))
+        fitting = plan.most_steps // lessons_of(lessons, plan, seed, 0).updates
         plan = replace(plan, epochs=max(1, min(plan.epochs, fitting)))
     L.seed_everything(seed, verbose=False)
-    network = _tried_out(configuration, plan, lessons, seed, bool(options))
+    if isinstance(model, Model):
+        if changed != configuration:
+            raise UserError(f"The model is given whole, so that none of its fields can be set by {', '.join(given)}.")
+        network = model.train()  # one that was loaded comes in the mode for predicting
+    else:
+        network = configs.build(changed)
+        if network.config.kind in SHIPPED and not lessons.drawn:  # what came with the package learns on
+            network.load_state_dict(from_pretrained(network.config.kind).state_dict())
+    _try_out(network, plan, lessons, seed, thoroughly=bool(options) or network is model)
 
-    run = {"task": task.name, "seed": seed, "recipe": asdict(plan), "model": asdict(configuration)}
-    with processes(devices, nodes, fit, again) as rank:
-        checkpoint = agreed(lambda: _prepare(out, run, resume))
-        if checkpoint is None and (out / "metrics.json").exists():
-            return _finished(out)
+    run = {"task": task.name, "seed": seed, "recipe": asdict(plan), "model": asdict(changed)}
+    trainer, best = _trainer(folder, plan, progress, devices, nodes, plan.batch_graphs if lessons.drawn else 1)
+    first = trainer.is_global_zero
+    with run_folder.claimed(folder, run, resume) if first else nullcontext():
+        if run_folder.finished(folder):
+            return _finished(folder, network)
+        if first:
+            (folder / run_folder.METRICS).unlink(missing_ok=True)
         if task.standardise:
             network.standardise_by(lessons.graphs("train").x)
         learner = Learner(network, task, plan, seed, lessons)
-        trainer, best = _trainer(out, plan, progress and rank == 0, devices, nodes)
-        finished = _train(trainer, learner, checkpoint, rank)
-        if rank > 0:
+        finished = _train(trainer, learner, run_folder.checkpoint(folder))
+        if not first:
             trainer.strategy.barrier()  # until the folder is whole
-            return _finished(out)
-        if not finished and not (out / "checkpoints" / "best.ckpt").exists():
-            raise UserError(f"Interrupted before the first epoch ended: nothing was learned yet, {out} holds no model.")
-        weights = torch.load(out / "checkpoints" / "best.ckpt", weights_only=True)["state_dict"]
-        network.load_state_dict({k.removeprefix("model."): v for k, v in weights.items() if k.startswith("model.")})
+            return _finished(folder, network)
+        weights = run_folder.best_weights(folder)
+        if weights is None:
+            raise UserError(
+                f"Interrupted before the first epoch ended: nothing was learned yet, {folder} holds no model."
+            )
+        network.load_state_dict(weights)
+        check_finite(network, "After training")
         metrics = {
             "finished": finished,
             "epochs": trainer.current_epoch,
@@ -112,55 +133,97 @@ def fit(
             "nodes": nodes,
             **run,
         }
-        save(network, out, metrics)
+        save(network.eval(), folder, metrics)
         if finished:  # else no one waits
             trainer.strategy.barrier()
-        return Fitted(network, out, metrics)
+        return Fitted(network, folder, metrics)
 
 
-def _train(trainer: L.Trainer, learner: Learner, checkpoint: Path | None, rank: int) -> bool:
+def _name(recipe: object) -> str:
+    if not isinstance(recipe, str):
+        raise UserError(f"A recipe's name or a Recipe is expected, {recipe!r} was given; a folder is given as out=….")
+    return recipe
+
+
+def _configuration(model: str | ModelConfig | Model, task: Task, recipe: str | Recipe) -> ModelConfig:
+    """The configuration of a model however it is given, complete with what it is trained on."""
+    if isinstance(model, str):
+        return configs.config(model, task, recipe.name if isinstance(recipe, Recipe) else recipe)
+    if isinstance(model, Model):
+        configuration = model.config
+    elif isinstance(model, ModelConfig):
+        configuration = replace(model)
+    else:
+        raise UserError(
+            f"A preset's name, a configuration or a model is expected, {type(model).__name__} was given; "
+            "let a network of your own inherit from mpnp.Network."
+        )
+    configuration.task = configuration.task or task.name
+    configuration.class_names = configuration.class_names or list(task.class_names)
+    return configuration
+
+
+def _try_out(network: Model, plan: Recipe, task: Task, seed: int, thoroughly: bool) -> None:
+    """What can be wrong with data, options or a model of the user's own is found out before any folder is touched."""
+    episode = next(iter(lessons_of(task, replace(plan, batch_graphs=1), seed, 0)))
+    network.check(episode)
+    if thoroughly:
+        with torch.no_grad():
+            objective(plan.objective, network, episode, plan.samples)
+            latent_health(network, episode)
+
+
+def _train(trainer: L.Trainer, learner: Learner, checkpoint: Path | None) -> bool:
     """Train, from the ``checkpoint`` on if there is one; whether it came to its end."""
+    first = trainer.is_global_zero
+    with _fewer_warnings():
+        if checkpoint is not None and first:
+            run_folder.keep_log(trainer.logger)
+        try:
+            trainer.fit(learner, ckpt_path=checkpoint, weights_only=True)
+        except SystemExit:  # how Lightning ends after Ctrl-C, with the last epoch's checkpoint in place
+            if not first:
+                raise
+            _leave(trainer)
+            return False
+        except RuntimeError as error:
+            if trainer.world_size == 1 or "gloo" not in str(error):
+                raise
+            _leave(trainer)
+            raise UserError(
+                "One of the training processes was killed; continue from the last epoch with the same command and --resume."
+            ) from error
+    return True
+
+
+def _leave(trainer: L.Trainer) -> None:
+    """End the processes that Lightning started, and forget them: it would kill this one, too, once it sees them gone."""
+    started = getattr(trainer.strategy.launcher, "procs", [])
+    for process in started:
+        process.kill()
+    started.clear()
+
+
+@contextmanager
+def _fewer_warnings() -> Iterator[None]:
+    """Without Lightning's hints about loaders, logs and folders that are as they are meant to be."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*does not have many workers.*|.*sync_dist=True.*")
         warnings.filterwarnings(
             "ignore", message=".*isn't implemented.*|.*Sparse.*|.*`IterableDataset` has `__len__`.*"
         )
         warnings.filterwarnings("ignore", message=".*exists and is not empty.*|.*smaller than the logging interval.*")
-        if checkpoint is not None and rank == 0:
-            _keep_log(trainer.logger)
-        try:
-            trainer.fit(learner, ckpt_path=checkpoint, weights_only=True)
-        except SystemExit:  # how Lightning ends after Ctrl-C, with the last epoch's checkpoint in place
-            if rank > 0:
-                raise
-            return False
-    return True
+        yield
 
 
-def _tried_out(configuration: ModelConfig, plan: Recipe, task: Task, seed: int, changed: bool) -> LatentModel:
-    """A fresh network; what can be wrong with data or ``changed`` options is found out before any folder is touched."""
-    try:
-        network = configs.build(configuration)
-        episode = next(iter(EpisodeStream(task, replace(plan, batch_graphs=1), seed, 0)))
-        network.check(episode)
-        if changed:
-            with torch.no_grad():
-                OBJECTIVES[plan.objective](network, episode, plan.samples)
-                latent_health(network, episode)
-    except UserError:
-        raise
-    except Exception as error:
-        if not changed:
-            raise
-        raise UserError(f"No '{configuration.name}' works with the given options: {error}.") from error
-    return network
-
-
-def _trainer(out: Path, plan: Recipe, progress: bool, devices: int, nodes: int) -> tuple[L.Trainer, ModelCheckpoint]:
-    """Lightning's trainer, and its checkpoint of the best epoch."""
-    best = ModelCheckpoint(out / "checkpoints", "best", "val_nll", enable_version_counter=False)
+def _trainer(
+    out: Path, plan: Recipe, progress: bool, devices: int, nodes: int, batches: int = 1
+) -> tuple[L.Trainer, ModelCheckpoint]:
+    """Lightning's trainer, whose weights change after so many ``batches``, and its checkpoint of the best epoch."""
+    checkpoints = out / run_folder.CHECKPOINTS
+    best = run_folder.Kept(checkpoints, "best", "val_nll", enable_version_counter=False)
     # Not ``save_last``, which writes only when the best is written too.
-    last = ModelCheckpoint(out / "checkpoints", "last", enable_version_counter=False)
+    last = run_folder.Kept(checkpoints, "last", enable_version_counter=False)
     callbacks: list[Callback] = [best, last]
     if plan.average:
         callbacks.append(WeightAveraging(multi_avg_fn=get_ema_multi_avg_fn(plan.average)))
@@ -172,12 +235,14 @@ def _trainer(out: Path, plan: Recipe, progress: bool, devices: int, nodes: int) 
         accelerator="cpu",
         devices=devices,
         num_nodes=nodes,
-        strategy="auto" if devices * nodes == 1 else Joined(),
+        strategy="auto" if devices * nodes == 1 else DDPStrategy(process_group_backend="gloo"),
+        plugins=[run_folder.WholeFiles()],
         use_distributed_sampler=False,  # every process cuts its share out of the whole batch, and validates in full
         deterministic="warn",  # else threads add up gradients of gathered rows in any order
         max_epochs=plan.epochs,
         callbacks=callbacks,
         logger=CSVLogger(out, name="", version="log"),
+        accumulate_grad_batches=batches,
         gradient_clip_val=plan.clip,
         reload_dataloaders_every_n_epochs=1,
         enable_progress_bar=False,  # ours
@@ -188,40 +253,7 @@ def _trainer(out: Path, plan: Recipe, progress: bool, devices: int, nodes: int) 
     return trainer, best
 
 
-def _keep_log(logger: Any) -> None:
-    """Let the CSV ``logger`` append to the log of the run's first part, which it would delete."""
-    file = Path(logger.log_dir) / "metrics.csv"
-    if file.exists():
-        earlier = file.read_text()
-        logger.experiment.metrics_keys = earlier.partition("\n")[0].strip().split(",")
-        file.write_text(earlier)
-
-
-def _prepare(out: Path, run: dict[str, Any], resume: bool) -> Path | None:
-    """Claim the folder ``out`` for this run; the checkpoint to continue from, if any."""
-    note, last = out / "run.json", out / "checkpoints" / "last.ckpt"
-    if out.exists() and not out.is_dir():
-        raise UserError(f"{out} is a file; give --out a folder.")
-    if note.exists():
-        if not resume:
-            raise UserError(f"{out} already holds a training run; choose another --out, or continue it with --resume.")
-        earlier = json.loads(note.read_text())
-        if earlier != json.loads(json.dumps(run)):
-            changed = [k for k in run if earlier.get(k) != json.loads(json.dumps(run[k]))]
-            raise UserError(f"{out} was started with another {', '.join(changed)}; resume with the same options.")
-        metrics = out / "metrics.json"
-        if metrics.exists() and json.loads(metrics.read_text())["finished"]:
-            return None
-        metrics.unlink(missing_ok=True)
-        return last if last.exists() else None
-    if out.exists() and any(out.iterdir()):
-        raise UserError(f"{out} is not empty and holds no training run; choose another --out.")
-    with replacing(note) as temporary:
-        write_json(temporary, run)
-    return None
-
-
-def _finished(out: Path) -> Fitted:
-    from ..models.pretrained import from_pretrained
-
-    return Fitted(from_pretrained(out), out, json.loads((out / "metrics.json").read_text()))
+def _finished(folder: Path, network: Model) -> Fitted:
+    """The run in ``folder``, which came to its end, with its weights in a model like ``network``."""
+    model = from_pretrained(folder) if network.config.kind in configs.KINDS else type(network).from_pretrained(folder)
+    return Fitted(model, folder, run_folder.read_json(folder / run_folder.METRICS))

@@ -12,13 +12,15 @@ from torch.utils.data import DataLoader
 from tqdm import tqdm
 
 from ..episode import Episode
+from ..errors import UserError
+from ..evaluation.answers import Answers
 from ..evaluation.scores import Score
-from ..models.base import LatentModel
+from ..models.base import Model
 from ..tasks.base import Task
-from .objectives import OBJECTIVES, latent_health
+from .objectives import latent_health, objective
 from .parallel import share
 from .recipe import Recipe
-from .stream import EpisodeStream, validation_episodes
+from .stream import lessons_of, validation_episodes
 
 
 class Learner(L.LightningModule):
@@ -27,7 +29,7 @@ class Learner(L.LightningModule):
     ``lessons``: the task whose training graphs are learned from, where it is not ``task`` itself.
     """
 
-    def __init__(self, model: LatentModel, task: Task, recipe: Recipe, seed: int, lessons: Task | None = None) -> None:
+    def __init__(self, model: Model, task: Task, recipe: Recipe, seed: int, lessons: Task | None = None) -> None:
         super().__init__()
         self.model, self.task, self.recipe, self.seed, self.lessons = model, task, recipe, seed, lessons or task
         self.score = Score(task.num_classes)
@@ -41,7 +43,7 @@ class Learner(L.LightningModule):
         self.seconds = checkpoint.get("seconds", 0.0)
 
     def train_dataloader(self) -> DataLoader[Episode]:
-        stream = EpisodeStream(self.lessons, self.recipe, self.seed, self.current_epoch)
+        stream = lessons_of(self.lessons, self.recipe, self.seed, self.current_epoch)
         return DataLoader(stream, batch_size=None)
 
     def val_dataloader(self) -> DataLoader[Episode]:
@@ -50,8 +52,8 @@ class Learner(L.LightningModule):
     def training_step(self, episode: Episode, step: int) -> torch.Tensor:
         if step == 0:  # the noise of an epoch depends on nothing before it: a resumed run goes on as if never stopped
             torch.manual_seed(self.seed * 1_000_003 + self.current_epoch + 500_000)
-        episode, weight = share(self.model, episode, self.global_rank, self.trainer.world_size)
-        loss = weight * OBJECTIVES[self.recipe.objective](self.model, episode, self.recipe.samples).loss
+        episode, place, weight = share(self.model, episode, self.global_rank, self.trainer.world_size)
+        loss = weight * objective(self.recipe.objective, self.model, episode, self.recipe.samples, place).loss
         if self.trainer.world_size > 1:
             # The others wait for the gradient of every parameter, of those too that these graphs leave untouched.
             loss = loss + 0 * torch.stack([parameter.sum() for parameter in self.parameters()]).sum()
@@ -60,12 +62,18 @@ class Learner(L.LightningModule):
 
     def on_train_epoch_end(self) -> None:
         # Once per epoch: to have Lightning gather the mean costs a small step several per cent.
-        self.log("loss", torch.stack(self.losses).mean(), sync_dist=True)
+        loss = torch.stack(self.losses).mean()
         self.losses.clear()
+        if not loss.isfinite():
+            raise UserError(
+                f"In epoch {self.current_epoch + 1} the loss is no longer a finite number, and nothing can be learned from "
+                "then on; give a smaller learning_rate, or look for huge values among the features."
+            )
+        self.log("loss", loss, sync_dist=True)
 
     def validation_step(self, episode: Episode, step: int) -> None:
         nodes = episode.unlabelled_targets.nonzero().squeeze(1)
-        self.score.add(self.model.predict(episode, nodes=nodes), episode.y[nodes])
+        self.score.add(Answers(episode, nodes, self.model.predict(episode, nodes=nodes)))
         if step == 0:
             health = latent_health(self.model, episode)
             self.log_dict(health, on_step=False, on_epoch=True, batch_size=episode.num_graphs)
@@ -81,7 +89,7 @@ class Learner(L.LightningModule):
         optimiser = kind(self.model.parameters(), recipe.learning_rate, weight_decay=recipe.weight_decay, fused=True)
         if recipe.schedule == "constant":
             return optimiser
-        steps = recipe.epochs * len(EpisodeStream(self.lessons, recipe, self.seed, 0))
+        steps = recipe.epochs * lessons_of(self.lessons, recipe, self.seed, 0).updates
         schedule = torch.optim.lr_scheduler.OneCycleLR(
             optimiser, recipe.learning_rate, total_steps=steps, pct_start=0.2
         )
@@ -93,7 +101,8 @@ class Progress(Callback):
 
     def on_train_start(self, trainer: L.Trainer, learner: L.LightningModule) -> None:
         total = int(trainer.estimated_stepping_batches)
-        self.bar = tqdm(total=total, initial=trainer.global_step, desc="training", unit="step", disable=None)
+        silent = None if trainer.is_global_zero else True
+        self.bar = tqdm(total=total, initial=trainer.global_step, desc="training", unit="step", disable=silent)
 
     def on_train_batch_end(self, *_: Any) -> None:
         self.bar.update()

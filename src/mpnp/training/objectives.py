@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.distributions import Normal, kl_divergence
 
 from ..episode import Episode
-from ..models.base import LatentModel, Reading
+from ..models.base import LatentModel, Model, Reading
 
 
 class Objective(NamedTuple):
@@ -26,39 +26,65 @@ class Objective(NamedTuple):
     kl: Tensor
 
 
-def elbo(model: LatentModel, episode: Episode, samples: int = 1) -> Objective:
+class Place(NamedTuple):
+    """Where the graphs of an episode stand in a larger batch: the number of the ``first``, and how many there are ``of``."""
+
+    first: int
+    of: int
+
+
+def objective(name: str, model: Model, episode: Episode, samples: int, place: Place | None = None) -> Objective:
+    """The objective ``name`` of :data:`OBJECTIVES`; for a model without a latent they are all the same likelihood.
+
+    Graphs with a ``place`` in a larger batch take their part of that batch's noise, so that processes that share a batch
+    draw what one would.
+    """
+    if isinstance(model, LatentModel) and model.has_latent:
+        return OBJECTIVES[name](model, episode, samples, place)
+    return likelihood(model, episode)
+
+
+def likelihood(model: Model, episode: Episode) -> Objective:
+    """Without a latent: Σ_T log p(y | C)."""
+    reading, query = model.read(episode), model.scored(episode)
+    log_p, scored = _log_likelihood(model, episode, model.outputs(reading, query, samples=1, seed=0), query)
+    value = log_p.sum() / scored
+    return Objective(-value, value.detach(), torch.zeros(()))
+
+
+def elbo(model: LatentModel, episode: Episode, samples: int = 1, place: Place | None = None) -> Objective:
     """The paper's bound: E_q(z|T)[Σ_T log p(y | z)] − KL(q(z | T) ‖ q(z | C))."""
     reading = model.read(episode)
     context, target = _encode_both(model, reading)
-    z = _draw(target, samples, episode)
-    log_p, scored = _log_likelihood(model, reading, z)
+    log_p, scored = _decoded(model, reading, _draw(target, samples, place))
     divergence = _sum_per_graph(kl_divergence(target, context))
     expected, divergence = log_p.mean(1).sum() / scored, divergence.sum() / scored
     return Objective(divergence - expected, expected.detach(), divergence.detach())
 
 
-def multi_sample(model: LatentModel, episode: Episode, samples: int = 8) -> Objective:
+def multi_sample(model: LatentModel, episode: Episode, samples: int = 8, place: Place | None = None) -> Objective:
     """Maximum likelihood with the latent integrated out by sampling: log 1/K Σ_k p(y_T | z_k), z_k ~ q(z | C)."""
     reading = model.read(episode)
     context = model.latent(reading, episode.shown().unsqueeze(1))
-    log_p, scored = _log_likelihood(model, reading, _draw(context, samples, episode))
-    value = (log_p.logsumexp(1) - math.log(log_p.size(1))).sum() / scored
+    log_p, scored = _decoded(model, reading, _draw(context, samples, place))
+    value = (log_p.logsumexp(1) - math.log(samples)).sum() / scored
     return Objective(-value, value.detach(), torch.zeros(()))
 
 
-def importance_weighted(model: LatentModel, episode: Episode, samples: int = 8) -> Objective:
+def importance_weighted(
+    model: LatentModel, episode: Episode, samples: int = 8, place: Place | None = None
+) -> Objective:
     """The tighter bound log 1/K Σ_k p(y_T | z_k) q(z_k | C) / q(z_k | T), z_k ~ q(z | T)."""
     reading = model.read(episode)
     context, target = _encode_both(model, reading)
-    z = _draw(target, samples, episode)
-    log_p, scored = _log_likelihood(model, reading, z)
-    log_ratio = _sum_per_graph(_log_prob(context, z) - _log_prob(target, z), keep=2)
-    weighted = log_p + log_ratio if log_ratio.size(1) == log_p.size(1) else log_p
-    value = (weighted.logsumexp(1) - math.log(weighted.size(1))).sum() / scored
+    z = _draw(target, samples, place)
+    log_p, scored = _decoded(model, reading, z)
+    log_ratio = _sum_per_graph(context.log_prob(z) - target.log_prob(z), keep=2)
+    value = ((log_p + log_ratio).logsumexp(1) - math.log(samples)).sum() / scored
     return Objective(-value, log_p.mean(1).sum().detach() / scored, -log_ratio.mean(1).sum().detach() / scored)
 
 
-OBJECTIVES: dict[str, Callable[[LatentModel, Episode, int], Objective]] = {
+OBJECTIVES: dict[str, Callable[[LatentModel, Episode, int, Place | None], Objective]] = {
     "elbo": elbo,
     "multi-sample": multi_sample,
     "importance-weighted": importance_weighted,
@@ -66,14 +92,14 @@ OBJECTIVES: dict[str, Callable[[LatentModel, Episode, int], Objective]] = {
 
 
 @torch.no_grad()
-def latent_health(model: LatentModel, episode: Episode) -> dict[str, float]:
+def latent_health(model: Model, episode: Episode) -> dict[str, float]:
     """How alive the latent is: KL(q(z|T) ‖ q(z|C)) per graph, mean σ of q(z|C), and the spread of its mean over graphs.
 
-    A collapsed latent shows as a KL of 0 and a spread of 0.
+    A collapsed latent shows as a KL of 0 and a spread of 0; where there is no latent, all are 0.
     """
-    context, target = _encode_both(model, model.read(episode))
-    if context.loc.size(-1) == 0:
+    if not (isinstance(model, LatentModel) and model.has_latent):
         return {"kl": 0.0, "z_scale": 0.0, "z_spread": 0.0}
+    context, target = _encode_both(model, model.read(episode))
     return {
         "kl": _sum_per_graph(kl_divergence(target, context)).mean().item(),
         "z_scale": context.scale.mean().item(),
@@ -89,28 +115,29 @@ def _encode_both(model: LatentModel, reading: Reading) -> tuple[Normal, Normal]:
     return context, target
 
 
-def _draw(q: Normal, samples: int, episode: Episode) -> Tensor:
-    """Reparametrised samples, [B, K, …] from a Normal over [B, 1, …].
-
-    A part of a larger batch takes its part of that batch's noise: processes that share a batch draw what one would.
-    """
-    first, graphs = episode.place or (0, episode.num_graphs)
-    noise = torch.randn(graphs, samples, *q.loc.shape[2:], device=q.loc.device)
-    return q.loc + q.scale * noise[first : first + episode.num_graphs]
-
-
-def _log_prob(q: Normal, z: Tensor) -> Tensor:
-    return q.log_prob(z) if z.size(-1) else torch.zeros_like(z)
+def _draw(q: Normal, samples: int, place: Place | None) -> Tensor:
+    """Reparametrised samples, [B, K, …] from a Normal over [B, 1, …]."""
+    graphs = q.loc.size(0)
+    first, of = place or Place(0, graphs)
+    noise = torch.randn(of, samples, *q.loc.shape[2:], device=q.loc.device)
+    return q.loc + q.scale * noise[first : first + graphs]
 
 
 def _sum_per_graph(values: Tensor, keep: int = 1) -> Tensor:
     return values.flatten(keep).sum(-1)
 
 
-def _log_likelihood(model: LatentModel, reading: Reading, z: Tensor) -> tuple[Tensor, int]:
+def _decoded(model: LatentModel, reading: Reading, z: Tensor) -> tuple[Tensor, int]:
     """Σ log p(y | z) over the scored nodes of each graph, [B, K], and the number of these nodes."""
-    episode = reading.episode
-    query = model.scored(episode)
-    log_p = model.likelihood.log_prob(model.decode(reading, z, query), episode.y[query])
+    query = model.scored(reading.episode)
+    out = model.decode(reading, z, query)
+    if out.size(1) != z.size(1):  # would be taken for every sample's
+        raise ValueError(f"decode gave {out.size(1)} outputs per node for {z.size(1)} latent samples")
+    return _log_likelihood(model, reading.episode, out, query)
+
+
+def _log_likelihood(model: Model, episode: Episode, out: Tensor, query: Tensor) -> tuple[Tensor, int]:
+    """Σ log p(y | out) over the nodes ``query`` [Q] of each graph, [Q, K, outputs] → [B, K], and the number of nodes."""
+    log_p = model.likelihood.log_prob(out, episode.y[query])
     total = log_p.new_zeros(episode.num_graphs, log_p.size(1)).index_add(0, episode.batch[query], log_p)
     return total, max(query.numel(), 1)

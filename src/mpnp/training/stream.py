@@ -15,6 +15,8 @@ from .recipe import Recipe
 
 VALIDATION_NODES = 20_000  # per context rate: enough to choose by, and cheap beside an epoch of training
 
+VALIDATION_DRAWS = 200  # episodes, where they are drawn one by one
+
 
 class EpisodeStream(IterableDataset[Episode]):
     """One epoch of training episodes: every graph, in a new order with new contexts, the same for the same seed."""
@@ -29,6 +31,11 @@ class EpisodeStream(IterableDataset[Episode]):
 
     def __len__(self) -> int:
         return self.rounds * self.steps
+
+    @property
+    def updates(self) -> int:
+        """How often the weights change in this epoch: once per batch."""
+        return len(self)
 
     @property
     def sampling(self) -> Sampling:
@@ -51,7 +58,38 @@ class EpisodeStream(IterableDataset[Episode]):
             yield sample_episode(graph, self.task.num_classes, sampling, generator)
 
 
+class DrawnStream(IterableDataset[Episode]):
+    """One epoch of a task whose episodes are drawn one by one: never the same twice, the same for the same seed.
+
+    Their graphs differ in features and classes, so that each is a batch of its own; the weights change after every
+    ``batch_graphs`` of them.
+    """
+
+    def __init__(self, task: Task, recipe: Recipe, seed: int, epoch: int) -> None:
+        self.task, self.seed, self.epoch = task, seed, epoch
+        self.batch, self.updates = recipe.batch_graphs, recipe.epoch_steps
+
+    def __len__(self) -> int:
+        return self.batch * self.updates
+
+    def __iter__(self) -> Iterator[Episode]:
+        first = VALIDATION_DRAWS + (self.seed * 1_000_003 + self.epoch) * len(self)
+        return (self.task.draw(number) for number in range(first, first + len(self)))
+
+
+def lessons_of(task: Task, recipe: Recipe, seed: int, epoch: int) -> EpisodeStream | DrawnStream:
+    """The training episodes of one epoch."""
+    return (DrawnStream if task.drawn else EpisodeStream)(task, recipe, seed, epoch)
+
+
 def validation_episodes(task: Task, seed: int) -> list[Episode]:
+    """What a model is validated on: episodes that no training sees."""
+    if task.drawn:
+        return [task.draw(number) for number in range(VALIDATION_DRAWS)]
+    return _held_out_episodes(task, seed)
+
+
+def _held_out_episodes(task: Task, seed: int) -> list[Episode]:
     """Validation graphs (up to a fixed number of nodes) at the rates the task reports, with contexts that stay the same."""
     graphs = task.graphs("val")
     generator = torch.Generator().manual_seed(seed + 17)

@@ -7,6 +7,7 @@ const SOURCES = {
   neighbours: "Its neighbours",
   features: "Nodes with features like its own",
   structure: "Nodes placed like it in the graph",
+  surroundings: "Its wider surroundings",
 };
 
 export function nodePanel(store, acts) {

@@ -1,0 +1,62 @@
+r"""Kernel ridge regression on one-hot labels, with exact leave-one-out predictions at the price of one decomposition.
+
+With the kernel :math:`K = U S U^\top` among context nodes and centred labels Y,
+
+.. math::
+    \alpha = U (S + \lambda)^{-1} U^\top Y, \qquad h_i = \sum_r U_{ir}^2 \frac{s_r}{s_r + \lambda}, \qquad
+    f_i^{-i} = \frac{f_i - h_i y_i}{1 - h_i}.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+LAMBDAS = (1e-3, 1e-2, 1e-1, 1.0, 10.0)  # relative to the mean of the kernel's diagonal
+LARGEST_SHARE = 1 - 1e-4  # of a node in its own fit
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Fits for every λ. Shapes: ``left_out`` [L, n, C] leave-one-out values of the context, ``weights`` [L, r, C] such that
+    values elsewhere are ``columns`` [N, r] times them."""
+
+    left_out: Tensor
+    weights: Tensor
+
+
+def ridge(basis: Tensor, y: Tensor) -> Fit:
+    """Linear ridge regression of ``y`` [n, C] on ``basis`` [n, d], in whichever of the two spaces is the smaller."""
+    basis, y = basis.double(), y.double()
+    nodes, width = basis.shape
+    if width < nodes:
+        values, right = torch.linalg.eigh(basis.t() @ basis)
+        values = values.clamp(min=0)
+        left = basis @ right / values.clamp(min=1e-12 * float(values.max()) + 1e-300).sqrt()
+    else:
+        values, left = torch.linalg.eigh(basis @ basis.t())
+        values = values.clamp(min=0)
+    left_out, alpha = _solve(values, left, y, nodes)
+    return Fit(left_out, basis.t() @ alpha)
+
+
+def kernel_ridge(kernel: Tensor, y: Tensor) -> Fit:
+    """Kernel ridge regression of ``y`` [n, C] with ``kernel`` [n, n] among the context nodes; the weights are those of α."""
+    values, left = torch.linalg.eigh(kernel.double())
+    left_out, alpha = _solve(values.clamp(min=0), left, y.double(), y.size(0))
+    return Fit(left_out, alpha)
+
+
+def _solve(values: Tensor, left: Tensor, y: Tensor, nodes: int) -> tuple[Tensor, Tensor]:
+    """Leave-one-out values and α for every λ, [L, n, C] each; ``values`` [r] and ``left`` [n, r] decompose the kernel."""
+    scale = values.sum() / nodes
+    lambdas = torch.tensor(LAMBDAS, dtype=torch.double) * scale.clamp(min=1e-12)
+    inverse = 1 / (values + lambdas.unsqueeze(1))  # [L, r]
+    inside = left.t() @ y  # [r, C]
+    alpha = left @ (inverse.unsqueeze(2) * inside)
+    share = values * inverse
+    own = (left.square() @ share.t()).t().unsqueeze(2).clamp(max=LARGEST_SHARE)  # [L, n, 1]
+    fitted = left @ (share.unsqueeze(2) * inside)
+    return (fitted - own * y) / (1 - own), alpha

@@ -1,0 +1,91 @@
+"""Labels as people write them, to numbered classes."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ...errors import UserError
+from ...graphs import UNLABELLED
+from .own_graphs import MAX_CLASSES
+
+# What tables write where there is no value, besides 'nan' in any spelling.
+MISSING = frozenset({"", "?", "NA", "N/A", "n/a", "<NA>", "None", "NULL", "null"})
+
+
+def is_missing(value: Any) -> bool:
+    if isinstance(value, str):
+        return value in MISSING or value.lower() == "nan"
+    # pandas' NA compares to nothing, so it is known by its name.
+    return (
+        value is None
+        or type(value).__name__ in ("NAType", "NaTType")
+        or (isinstance(value, float | np.floating) and value != value)
+    )
+
+
+def number(text: str) -> float:
+    """The number ``text`` stands for, else NaN; Python alone would read '1_2' as 12."""
+    try:
+        return math.nan if "_" in text else float(text)
+    except ValueError:
+        return math.nan
+
+
+def text_of(value: Any) -> str:
+    """A value of whatever type as a table would have it; '' if it is missing."""
+    if is_missing(value):
+        return ""
+    if type(value).__name__ in ("bool", "bool_"):
+        return str(bool(value)).lower()
+    return str(value).strip()
+
+
+def in_order(texts: Iterable[str]) -> list[str]:
+    """By number if all are numbers, else by alphabet."""
+    listed = list(texts)
+    numeric = all(math.isfinite(number(text)) for text in listed)
+    return sorted(listed, key=lambda text: (number(text), text)) if numeric else sorted(listed)
+
+
+def numbered(
+    values: Sequence[Any], known: Sequence[str] | None, where: str, notes: list[str]
+) -> tuple[Tensor, list[str]]:
+    """Class numbers [N] and the names of the classes, in numeric order if all are numbers, else alphabetical.
+
+    A missing value is no label. '1.0', which tables make of 1 when another label is missing, is '1'; '01' is not.
+    """
+    texts = [text_of(value) for value in values]
+    odd = Counter(value for value in values if isinstance(value, str) and value and is_missing(value))
+    for text, count in odd.items():
+        notes.append(f"{count} label{'s' * (count > 1)} '{text}' {'were' if count > 1 else 'was'} read as unknown.")
+    own = {text for text in texts if text}
+    if len(own) > MAX_CLASSES:
+        raise UserError(
+            f"In {where}: {len(own):,} different labels were given, at most {MAX_CLASSES:,} classes are expected; "
+            "give classes, not names or measurements."
+        )
+    numbers = {text: number(text) for text in own}
+    written = {text: text for text in own}
+    if all(math.isfinite(value) for value in numbers.values()):
+        broken = next((text for text, value in numbers.items() if not value.is_integer()), None)
+        if broken is not None:
+            raise UserError(
+                f"In {where}: the label '{broken}' is a fraction, classes are expected; use whole numbers or names."
+            )
+        written = {text: re.sub(r"^(-?\d+)\.0+$", r"\1", text) for text in own}
+    names = in_order(set(written.values()))
+    if known is not None:
+        strange = next((name for name in names if name not in known), None)
+        if strange is not None:
+            raise UserError(f"In {where}: the label '{strange}' was given, one of {', '.join(known)} is expected.")
+        names = list(known)
+    index = {name: i for i, name in enumerate(names)}
+    return torch.tensor([index[written[t]] if t else UNLABELLED for t in texts], dtype=torch.long), names

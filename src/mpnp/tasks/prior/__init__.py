@@ -1,0 +1,1 @@
+"""The prior: made-up graphs on which a model learns to answer for any graph."""
