@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from mpnp.errors import UserError
+from mpnp.experts.evidence import EXPERTS
 from mpnp.prediction import Prediction
 from mpnp.studio.belief import Belief, Incremental, Stale, Whole, default_model, open_graph, strategies
 from mpnp.studio.scene import Scene
@@ -18,18 +21,23 @@ Y = torch.tensor([0, -1, -1, -1, -1, 1])
 
 
 class Opened:
-    """A session that gives every labelled class the same share and counts how often it is asked."""
+    """A session that gives every class the same share and counts how often it is asked; two experts have an opinion."""
 
     def __init__(self, data: Data) -> None:
         self.nodes, self.asked = data.x.size(0), 0
 
-    def predict(self, y: Tensor) -> Prediction:
+    def ask(self, y: Tensor, classes: int) -> SimpleNamespace:
         self.asked += 1
-        classes = int(y.max()) + 1
-        return Prediction.certain(torch.full((self.nodes, classes), 1 / classes))
+        log_p = torch.full((self.nodes, classes, len(EXPERTS)), -12.0)
+        present, skill = torch.zeros(len(EXPERTS), dtype=torch.bool), torch.zeros(len(EXPERTS))
+        for expert, share, weight in (("x", 0.8, 0.99), ("x_rbf", 0.2, 0.0)):
+            i = EXPERTS.index(expert)
+            log_p[:, 0, i], log_p[:, 1, i] = math.log(share), math.log(1 - share)
+            present[i], skill[i] = True, weight
+        return SimpleNamespace(classes=classes, evidence=SimpleNamespace(log_p=log_p, present=present, skill=skill))
 
-    def experts(self, node: int) -> dict[str, Tensor]:
-        return {"x": torch.tensor([3.0, 1.0]), "x_rbf": torch.tensor([1.0, -5.0]), "lp1": torch.tensor([0.0, 0.0])}
+    def answer(self, question: SimpleNamespace) -> Prediction:
+        return Prediction.certain(torch.full((self.nodes, question.classes), 1 / question.classes))
 
 
 class Opening:
@@ -108,7 +116,7 @@ def test_a_predictor_that_opens_a_graph_is_opened_once(scene: Scene) -> None:
     assert isinstance(belief, Incremental)
     y = torch.tensor([0, -1, -1, -1, -1, 2])  # no label of class 1
     prediction = belief.believe(y, 4)
-    assert prediction.probabilities[3].tolist() == [0.5, 0, 0.5, 0]
+    assert prediction.probabilities[3].tolist() == [0.25] * 4
     assert belief.left_out(y, 4, lambda: False).shape == (2, 4)
     assert model.opened.asked == 1  # the same labels need no second thought
     assert belief.believe(torch.full((6,), -1), 4).probabilities.sum() == pytest.approx(6)
@@ -117,7 +125,9 @@ def test_a_predictor_that_opens_a_graph_is_opened_once(scene: Scene) -> None:
 
 def test_experts_are_told_by_where_their_evidence_comes_from(scene: Scene) -> None:
     found = open_graph(Opening(), scene.data).evidence(Y, 2, 1)  # type: ignore[arg-type]
-    assert found == {"features": pytest.approx([0.8, 0.2]), "neighbours": [0, 0]}
+    first = (0.8 * 1.0 + 0.2 * 0.01) / 1.01  # the expert without skill hardly counts
+    assert found["features"] == pytest.approx([first, 1 - first])
+    assert found["neighbours"] == found["structure"] == [0, 0]  # nobody there has an opinion
 
 
 def test_models_by_name(scene: Scene) -> None:

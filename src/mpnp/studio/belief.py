@@ -21,8 +21,8 @@ from ..active.strategies import STRATEGIES, ask, find_strategy
 from ..defaults import SAMPLES
 from ..episode import Episode
 from ..errors import unknown_name
-from ..graphs import UNLABELLED, plain_edges
 from ..experts.evidence import EXPERTS as EXPERT_NAMES
+from ..graphs import UNLABELLED, plain_edges
 from ..models import find_predictor
 from ..models.pretrained import shipped
 from ..prediction import Prediction, Predictor
@@ -102,6 +102,8 @@ class _Opened:
 
     def __init__(self, data: Data) -> None:
         bare = Data(x=data.x, edge_index=plain_edges(data.edge_index))
+        if data.get("edge_weight") is not None:
+            bare.edge_weight = data.edge_weight
         self.data, self.blank = bare, Episode.from_graphs([bare], num_classes=1)
         source, target = plain_edges(bare.edge_index)
         both = torch.cat([torch.stack([source, target]), torch.stack([target, source])], 1)
@@ -192,7 +194,7 @@ class Whole(_Opened):
             owner = torch.repeat_interleave(torch.arange(degree.numel()), self.first.diff())
             about = torch.zeros_like(degree).index_add_(0, owner, degree[self.neighbour]) / degree.clamp(min=1)
             self._looks["structure"] = _standard(torch.stack([degree.log1p(), about.log1p()], 1))
-            if float(self.data.x.std(0).max()) > 0:
+            if self.data.x.numel() and float(self.data.x.std(0, unbiased=False).max()) > 0:
                 self._looks["features"] = _standard(self.data.x)
         return self._looks
 

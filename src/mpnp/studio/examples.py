@@ -70,9 +70,9 @@ def karate() -> Scene:
     """Zachary's karate club: who went with whom when it split."""
     graph = nx.karate_club_graph()
     truth = np.array([int(graph.nodes[node]["club"] == "Officer") for node in graph])
-    degree = np.array([graph.degree[node] for node in graph], dtype=np.float64)[:, None]
     names = [f"member {node + 1}" for node in graph]
-    return _scene("karate", np.array(graph.edges).T, degree, truth, ["Mr. Hi", "Officer"], ["friends"], names=names)
+    nothing = np.ones((len(truth), 1))
+    return _scene("karate", np.array(graph.edges).T, nothing, truth, ["Mr. Hi", "Officer"], ["constant"], names=names)
 
 
 def sphere(nodes: int = 600) -> Scene:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import html
 from pathlib import Path
-
-import networkx as nx
-from torch_geometric.data import Data
+from typing import Any
 
 from ..prediction import Prediction, Predictor
 from .belief import default_model
@@ -16,14 +14,15 @@ from .workspace import Workspace
 
 
 class Studio:
-    """``mpnp.studio(graph)``: serves ``graph``, a PyG ``Data``, a NetworkX graph or a path, and shows it in a frame.
+    """``mpnp.studio(graph)``: serves ``graph`` and shows it in a frame.
 
+    ``graph``: a PyG ``Data``, a NetworkX graph, a path, or whatever else :func:`mpnp.tasks.own.as_graphs` takes;
     ``labels``: the table the labels are kept in; ``model``: a predictor, the name of one, or a model's folder.
     """
 
     def __init__(
         self,
-        graph: Data | nx.Graph | str | Path,
+        graph: Any,
         *,
         labels: str | Path = "mpnp-studio/notebook-labels.csv",
         model: str | Predictor | None = None,

@@ -6,17 +6,16 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-import networkx as nx
 import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
 from ..errors import UserError
-from ..graphs import UNLABELLED, check_graph, plain_edges
-from ..tasks.own import OwnGraphs, load_graphs
+from ..graphs import UNLABELLED, plain_edges
+from ..tasks.own import OwnGraphs, as_graphs, load_graphs
 from .layout import Floats, Ints, place
 
 Kind = Literal["graph", "board", "cloud"]
@@ -72,26 +71,15 @@ def from_file(path: Path, class_names: Sequence[str] | None = None) -> Scene:
     return _scene(path.resolve().stem if path.name != "nodes.csv" else path.resolve().parent.name, own, recipe)
 
 
-def from_graph(graph: Data | nx.Graph | str | Path) -> Scene:
-    """What a notebook has at hand: a PyG ``Data``, a NetworkX graph, or a path."""
+def from_graph(graph: Any) -> Scene:
+    """What a notebook has at hand: a path, a PyG ``Data``, a NetworkX graph and whatever else :func:`as_graphs` takes."""
     if isinstance(graph, str | Path):
         return from_file(Path(graph))
-    if isinstance(graph, nx.Graph):
-        index = {node: i for i, node in enumerate(graph)}
-        pairs = [(index[u], index[v]) for u, v in graph.edges()]
-        pairs += [] if graph.is_directed() else [(v, u) for u, v in pairs]
-        edges = torch.tensor(pairs, dtype=torch.long).reshape(-1, 2).T
-        data = Data(x=torch.ones(len(index), 1), edge_index=edges)
-        return _scene("graph", OwnGraphs([data], [[str(node) for node in graph]], [], []), _given())
-    if not isinstance(graph, Data):
-        raise UserError(f"A {type(graph).__name__} was given; give a PyG Data, a NetworkX graph or the path of a file.")
-    if graph.x is None and graph.num_nodes:
-        graph = graph.clone()
-        graph.x = torch.ones(graph.num_nodes, 1)
-    check_graph(graph)
-    count = 0 if graph.y is None else int(graph.y.max()) + 1
-    names = [[str(i) for i in range(graph.x.size(0))]]
-    return _scene("graph", OwnGraphs([graph], names, [str(c) for c in range(count)], []), _given())
+    own = as_graphs(graph)
+    seat = graph.get("pos") if isinstance(graph, Data) else None
+    if seat is not None:
+        own.graphs[0].pos = seat
+    return _scene("graph", own, _given())
 
 
 def _given() -> str:
@@ -115,9 +103,10 @@ def _scene(title: str, own: OwnGraphs, recipe: str) -> Scene:
 
 def _union(graphs: Sequence[Data]) -> Data:
     """Several graphs side by side, as one ``Data`` of plain tensors."""
-    start, x, edges, y, pos = 0, [], [], [], []
+    start, x, edges, y, pos, weight = 0, [], [], [], [], []
     for graph in graphs:
         x.append(graph.x.float())
+        weight.append(graph.get("edge_weight"))
         edges.append(plain_edges(graph.edge_index) + start)
         y.append(torch.full((graph.x.size(0),), UNLABELLED) if graph.y is None else graph.y.long())
         pos.append(graph.get("pos"))
@@ -125,6 +114,8 @@ def _union(graphs: Sequence[Data]) -> Data:
     union = Data(x=torch.cat(x), edge_index=torch.cat(edges, 1), y=torch.cat(y))
     if len(graphs) == 1 and pos[0] is not None:
         union.pos = pos[0]
+    if all(one is not None for one in weight):
+        union.edge_weight = torch.cat(weight)
     return union
 
 

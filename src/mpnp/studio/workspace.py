@@ -16,13 +16,14 @@ from typing import Any
 from ..errors import UserError
 from ..files import replacing
 from ..prediction import Predictor
+from ..tasks.formats.files import BY_ENDING, BY_NAME, KINDS
 from .belief import known_classes
 from .examples import EXAMPLES, make
 from .room import Room
 from .scene import Scene, from_file
 
 PLACE = "mpnp-studio"  # where labels and uploads are kept, within the folder
-ENDINGS = (".pt", ".graphml", ".csv", ".txt", ".npz", ".json", ".gml", ".edges", ".edgelist", ".gz")
+ENDINGS = (*BY_ENDING, ".csv", ".parquet", ".txt")
 LARGEST = 256 * 2**20  # bytes of an upload, all its files together
 MOST_FILES = 16
 LISTED = 40
@@ -81,8 +82,10 @@ class Workspace:
     def _is_graph(path: Path) -> bool:
         try:
             if path.is_dir():
-                return (path / "nodes.csv").is_file() or any(path.glob("*_A.txt"))
-            return path.suffix.lower() in (".pt", ".graphml") and path.is_file()
+                return any((path / name).is_file() for name in BY_NAME) or any(path.glob("*_A.txt"))
+            # Many a .json is no graph: it is listed where it was brought as one.
+            listed = path.suffix.lower() in BY_ENDING and (path.suffix != ".json" or path.parent.name == "graphs")
+            return listed and path.is_file()
         except OSError:
             return False
 
@@ -122,9 +125,7 @@ class Workspace:
         """Keep one file of an upload; all files of a ``batch`` make a graph."""
         folder = self.place / "incoming" / slug(batch)
         if not re.fullmatch(r"[\w][\w .()+-]{0,99}", file) or not file.lower().endswith(ENDINGS):
-            raise UserError(
-                f"A file '{file[:80]}' cannot be opened here; give a .pt or .graphml file, or nodes.csv and edges.csv."
-            )
+            raise UserError(f"A file '{file[:80]}' cannot be opened here; give {KINDS}.")
         size = sum(one.stat().st_size for one in folder.iterdir()) if folder.is_dir() else 0
         if folder.is_dir() and len(list(folder.iterdir())) >= MOST_FILES:
             raise UserError(f"More than {MOST_FILES} files were given; give those of one graph.")
