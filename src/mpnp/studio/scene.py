@@ -75,6 +75,9 @@ def from_graph(graph: Any) -> Scene:
     """What a notebook has at hand: a path, a PyG ``Data``, a NetworkX graph and whatever else :func:`as_graphs` takes."""
     if isinstance(graph, str | Path):
         return from_file(Path(graph))
+    if isinstance(graph, Data) and graph.x is None and graph.num_nodes:
+        graph = graph.clone()
+        graph.x = torch.ones(graph.num_nodes, 1)
     own = as_graphs(graph)
     seat = graph.get("pos") if isinstance(graph, Data) else None
     if seat is not None:

@@ -66,9 +66,10 @@ out vec4 shown;
 void main() { shown = vec4(stroke.rgb * stroke.a, stroke.a); }`;
 
 export class Renderer {
-  constructor(canvas) {
+  // `smooth`: soft edges of lines, too; discs have them anyway. It costs most where there is no graphics card.
+  constructor(canvas, smooth) {
     this.canvas = canvas;
-    const gl = canvas.getContext("webgl2", { antialias: true, alpha: false, powerPreference: "high-performance" });
+    const gl = canvas.getContext("webgl2", { antialias: smooth, alpha: false, powerPreference: "high-performance" });
     if (!gl) throw new Error("This browser has no WebGL 2, which the picture needs.");
     this.gl = gl;
     this.points = program(gl, POINTS, DISCS);
@@ -116,7 +117,8 @@ export class Renderer {
     this.upload("focus", new Uint32Array(pairs), this.gl.DYNAMIC_DRAW, this.gl.ELEMENT_ARRAY_BUFFER);
   }
 
-  draw(camera, { theme, size, edges, ratio }) {
+  // `every`: draw only every so many nodes, for a machine that cannot keep up.
+  draw(camera, { theme, size, edges, every = 1, ratio }) {
     const { gl } = this;
     gl.viewport(0, 0, this.canvas.width, this.canvas.height);
     gl.clearColor(...theme.ground, 1);
@@ -128,7 +130,7 @@ export class Renderer {
 
     gl.useProgram(this.lines.program);
     gl.uniformMatrix4fv(this.lines.at.view, false, view);
-    this.attribute(this.lines, "place", 3, gl.FLOAT);
+    this.attribute(this.lines, "place", 3, gl.FLOAT, 12);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     gl.depthMask(false);
     const faint = Math.max(0.025, Math.min(0.5, (8 * Math.sqrt(camera.zoom)) / Math.sqrt(this.edgeCount + 1)));
@@ -145,10 +147,10 @@ export class Renderer {
     gl.uniform1f(at.solid, this.solid ? 1 : 0);
     gl.uniform1f(at.flatFill, this.board ? 1 : 0);
     for (const name of ["ground", "ink", "asks", "doubts"]) gl.uniform3fv(at[name], theme[name]);
-    this.attribute(this.points, "place", 3, gl.FLOAT);
-    this.attribute(this.points, "colour", 4, gl.UNSIGNED_BYTE, true);
-    this.attribute(this.points, "mark", 1, gl.UNSIGNED_BYTE);
-    gl.drawArrays(gl.POINTS, 0, this.nodes);
+    this.attribute(this.points, "place", 3, gl.FLOAT, 12 * every);
+    this.attribute(this.points, "colour", 4, gl.UNSIGNED_BYTE, 4 * every, true);
+    this.attribute(this.points, "mark", 1, gl.UNSIGNED_BYTE, every);
+    gl.drawArrays(gl.POINTS, 0, Math.ceil(this.nodes / every));
   }
 
   strokes(buffer, count, colour) {
@@ -158,12 +160,12 @@ export class Renderer {
     gl.drawElements(gl.LINES, count, gl.UNSIGNED_INT, 0);
   }
 
-  attribute({ program }, name, size, type, normalised = false) {
+  attribute({ program }, name, size, type, stride, normalised = false) {
     const { gl } = this;
     const location = gl.getAttribLocation(program, name);
     gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[name]);
     gl.enableVertexAttribArray(location);
-    gl.vertexAttribPointer(location, size, type, normalised, 0, 0);
+    gl.vertexAttribPointer(location, size, type, normalised, stride, 0);
   }
 }
 

@@ -7,12 +7,13 @@ import { listen } from "./gestures.js";
 import { MARK, Renderer } from "./renderer.js";
 
 const MOST_EDGES = 120_000; // drawn unless asked for
+const [SLOW, FAST, REST] = [34, 18, 160]; // milliseconds between frames; from the last move to rest
+const MOST_SMOOTH = 20_000; // nodes up to which lines are smoothed
 
 export class View {
   // `acts.tap(node)`, `acts.lasso(nodes)`, `acts.hover(node, x, y)`.
   constructor(canvas, outline, store, acts) {
-    Object.assign(this, { canvas, outline, store, acts, waiting: false, seenVersion: -1, frames: [] });
-    this.renderer = new Renderer(canvas);
+    Object.assign(this, { canvas, outline, store, acts, waiting: false, seenVersion: -1, drawnAt: 0, moving: false, spared: 0 });
     this.theme = "light";
     this.edges = true;
     new ResizeObserver(() => this.resize()).observe(canvas);
@@ -25,6 +26,7 @@ export class View {
 
   load() {
     const { scene } = this.store;
+    this.renderer ??= new Renderer(this.canvas, this.store.nodes <= MOST_SMOOTH);
     this.renderer.load(scene);
     this.camera = new Camera(scene.places.shape[1] === 3, reach(scene.places, 0), reach(scene.places, 1));
     this.seen = new Float32Array(3 * this.store.nodes);
@@ -47,10 +49,17 @@ export class View {
     this.waiting = true;
     requestAnimationFrame((time) => {
       this.waiting = false;
-      this.frames.push(time);
-      if (this.frames.length > 120) this.frames.shift();
+      this.adapt(time - this.drawnAt);
+      this.drawnAt = time;
       this.draw();
     });
+  }
+
+  // While the picture moves, a machine that cannot keep up leaves out the edges, then some of the nodes; at rest all are drawn.
+  adapt(gap) {
+    if (!this.moving || gap > 1000) return;
+    if (gap > SLOW) this.spared = Math.min(this.spared + 1, 4);
+    else if (gap < FAST) this.spared = Math.max(this.spared - 1, 0);
   }
 
   draw() {
@@ -58,7 +67,9 @@ export class View {
     const style = getComputedStyle(document.documentElement);
     const tone = (name) => rgb(style.getPropertyValue(name).trim()).map((value) => value / 255);
     const theme = { ground: tone("--ground"), line: tone("--edge"), ink: tone("--ink"), asks: tone("--ask"), doubts: tone("--doubt") };
-    this.renderer.draw(this.camera, { theme, size: this.size, edges: this.edges, ratio: this.ratio });
+    const spared = this.moving ? this.spared : 0;
+    const [edges, every] = [this.edges && !spared, 2 ** Math.max(spared - 1, 0)];
+    this.renderer.draw(this.camera, { theme, size: this.size, edges, every, ratio: this.ratio });
     this.canvas.dataset.drawn = String(1 + Number(this.canvas.dataset.drawn ?? 0));
   }
 
@@ -146,6 +157,12 @@ export class View {
   move(change) {
     this.flight = null;
     change(this.camera);
+    this.moving = true;
+    clearTimeout(this.rest);
+    this.rest = setTimeout(() => {
+      this.moving = false;
+      this.invalidate();
+    }, REST);
     this.invalidate();
   }
 
