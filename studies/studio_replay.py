@@ -8,6 +8,7 @@ Chromium, the studio's own page is photographed on the way, and the pictures mak
 from __future__ import annotations
 
 import argparse
+import base64
 import io
 import shutil
 import tempfile
@@ -91,9 +92,10 @@ def film(name: str, model: str, out: Path) -> bool:
                 page.wait_for_timeout(30)
             if answer in PICTURES:
                 page.wait_for_timeout(300)
-                shots.append(
-                    (_caption(page, truth.tolist()), Image.open(io.BytesIO(page.locator("#view").screenshot())))
-                )
+                # The drawing alone, without what lies over it; WebGL keeps it until the end of the task.
+                url = page.evaluate("(studio.view.draw(), studio.view.canvas.toDataURL())")
+                image = Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2])))
+                shots.append((_caption(page, truth.tolist()), image))
             page.evaluate("studio.acts.answer(studio.store.asked.truth)")
         browser.close()
         server.stop()

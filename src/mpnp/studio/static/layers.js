@@ -1,7 +1,7 @@
 // What the colour of a node says: one function per layer, from the store to red, green, blue for every node.
 
 export const LAYERS = {
-  label: { title: "Label", says: "Colour: the likeliest class. Pale: unsure. Ringed: given by you." },
+  label: { title: "Label", says: "Colour: the likeliest class. Pale: unsure. Ringed: given by you. Red halo: a label to look at twice." },
   confidence: { title: "Confidence", says: "Probability of the likeliest class", ends: ["guess", "sure"] },
   total: { title: "Doubt", says: "Total uncertainty", ends: ["none", "all classes alike"] },
   aleatoric: { title: "in the data", says: "Doubt that more labels would not lift", ends: ["none", "most"] },
