@@ -70,6 +70,7 @@ const acts = {
     }
   },
   strategy(name) {
+    store.set("questions", null); // those of the old one are not wanted any more
     acts.letGo();
     wire.send("strategy", { name });
   },
