@@ -30,8 +30,7 @@ def add_model_and_graph(parser: ArgumentParser) -> None:
         type=str,
         nargs="+",
         metavar="[MODEL] GRAPH",
-        help="a model folder or one of {predictors} (default: " + READY + "), and your graphs: "
-        "a file, or a folder with nodes.csv and edges.csv",
+        help="a model folder or one of {predictors} (default: " + READY + "), and your graphs: {files}",
     )
 
 

@@ -38,12 +38,19 @@ def _tables() -> Iterable[str]:
     return TABLES
 
 
+def _files() -> Iterable[str]:
+    from ..tasks.formats.files import KINDS
+
+    return [KINDS]
+
+
 NAMES: dict[str, Callable[[], Iterable[str]]] = {
     "models": _models,
     "predictors": _predictors,
     "strategies": _strategies,
     "kinds": _kinds,
     "tables": _tables,
+    "files": _files,
 }
 
 

@@ -85,7 +85,7 @@ def weighted_threshold(true: Tensor, weight: Tensor, coverage: float) -> float:
     ``true`` [n] are the probabilities of true labels, each of them counting ``weight`` [n]; the new node itself counts as
     one of mean weight that lies below all of them.
     """
-    order = true.argsort()
+    order, weight = true.argsort(), weight.double()
     share = weight[order] / (weight.sum() + weight.mean())
     below = weight.mean() / (weight.sum() + weight.mean()) + share.cumsum(0) - share
     # below[i]: the share of nodes, the new one among them, under the i-th threshold

@@ -65,10 +65,10 @@ def episode_figure(episode: Episode, prediction: Prediction, graph: int = 0, tit
 def belief_figure(
     episode: Episode, prediction: Prediction, graph: int = 0, title: str = "", class_names: Sequence[str] = ()
 ) -> Figure:
-    """One graph three times, where the truth is not known: the labels given, what is predicted, how unsure it is."""
+    """One graph three times, where the truth is not known: the labels given, what the others are taken for, how unsure it is."""
     start, end = (int(episode.graph.ptr[graph + i]) for i in (0, 1))
     one, said = episode.only(graph), prediction.at(torch.arange(start, end))
-    drawn = [panels.shown(one), panels.predicted(one, said), panels.unsure(one, said)]
+    drawn = [panels.shown(one), panels.believed(one, said), panels.unsure(one, said)]
     return figure_of([Row(FlatCanvas(one), drawn, one)], title, class_names)
 
 

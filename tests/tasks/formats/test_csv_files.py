@@ -139,6 +139,7 @@ def test_too_many_labels_or_categories_are_refused(tmp_path: Path) -> None:
         ("id,label\na,0.5\nb,1\n", EDGES_CSV, ("'0.5'", "fraction")),
         ("id,graph\na,1\nb,\n", EDGES_CSV, ("line 3", "graph")),
         ('id,p\n"a,1\n', EDGES_CSV, ("nodes.csv", "not a table")),
+        ('id,p\na,1\nb,"very\ntall"\n', EDGES_CSV, ("line 4", "'very tall'")),
         (NODES_CSV, "", ("edges.csv", "empty")),
         (NODES_CSV, "source,target\na,z\n", ("edges.csv", "line 2", "'z' is not in nodes.csv")),
         (NODES_CSV, "source,target\na,b,c\n", ("edges.csv", "line 2", "3 cells")),

@@ -51,8 +51,11 @@ def as_graphs(
     For the other options see docs/your-graphs.md.
     """
     choices = Choices(class_names, feature_names, label_column, directed, tuple(ignore))
-    own = _read(source, choices if labels is None else replace(choices, class_names=None))
-    return own if labels is None else _labelled(own, labels, class_names)
+    try:
+        own = _read(source, choices if labels is None else replace(choices, class_names=None))
+        return own if labels is None else _labelled(own, labels, class_names)
+    except UserError as error:  # which may quote a cell of several lines
+        raise UserError(" ".join(str(error).split())) from error
 
 
 def _read(source: Any, choices: Choices) -> OwnGraphs:

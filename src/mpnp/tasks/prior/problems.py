@@ -76,7 +76,7 @@ def communities(random: Random, nodes: int, classes: int) -> Drawn:
     of[community[community < classes * below]] = y[community < classes * below]
     alike = of[:, None] == of[None, :]
     style = random.random()
-    if style < 0.65:  # birds of a feather
+    if style < 0.8:  # birds of a feather
         affinity = np.full((blocks, blocks), between(random, 0.002, 0.7))
         affinity[alike] = np.maximum(affinity[alike], between(random, 0.03, 1))
         affinity[np.eye(blocks, dtype=bool)] = 1.0
