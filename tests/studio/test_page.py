@@ -105,7 +105,7 @@ def test_it_asks_and_is_answered(chromium: Any, server: Server) -> None:
         page.click(".answers button >> nth=1")
         until(page, f"studio.store.state.labels[{second}] === 1")
         page.select_option("#strategy", "random")
-        until(page, "studio.store.questions.strategy === 'random' && !!studio.store.asked")
+        until(page, "studio.store.questions?.strategy === 'random' && !!studio.store.asked")
         assert "drawn at random" in page.text_content(".why")
 
 
