@@ -1,5 +1,6 @@
 # make demo   install, then train on automata and show the result
 # make test   install, then lint, type-check and run all tests
+# make studio  install, then label a graph in the browser
 # make lint   ruff and mypy alone
 # make bench  measure speed; results go to results/bench
 # make bench-rivals  the same against peers that live in an environment of their own
@@ -8,7 +9,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export MPNP_DATA ?= $(abspath $(wildcard ../shared/data))
 
-.PHONY: demo test lint bench bench-rivals install
+.PHONY: demo studio test lint bench bench-rivals install
 
 install: .venv/installed
 
@@ -21,6 +22,9 @@ install: .venv/installed
 demo: install
 	$(BIN)/mpnp demo
 
+studio: install
+	$(BIN)/mpnp studio
+
 lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -30,7 +34,7 @@ test: lint
 	$(BIN)/python -m pytest -q
 
 bench: install
-	$(BIN)/python -m benchmarks steps trainer automata scale
+	$(BIN)/python -m benchmarks steps trainer automata scale studio
 
 RIVALS := .venv-rivals/bin
 PIP_RIVALS := $(RIVALS)/pip install --quiet --disable-pip-version-check -c constraints.txt

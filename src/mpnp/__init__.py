@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from . import studio
     from .active import replay, suggest
     from .classifier import NodeClassifier
     from .episode import Episode, Sampling, sample_episode
@@ -52,6 +53,7 @@ __all__ = [
     "predict",
     "replay",
     "sample_episode",
+    "studio",
     "suggest",
 ]
 
@@ -78,6 +80,8 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "studio":  # a room that can be called
+        return import_module(".studio", __name__)
     for home, names in _HOMES.items():
         if name in names:
             return getattr(import_module(f".{home}", __name__), name)

@@ -13,7 +13,7 @@ from typing import NoReturn
 from jsonargparse import ArgumentParser
 
 from ..errors import UserError
-from . import active, calibrate, check, data, demo, evaluate, plot, predict, reproduce, suggest, tasks, train
+from . import active, calibrate, check, data, demo, evaluate, plot, predict, reproduce, studio, suggest, tasks, train
 from .names import filled_in
 
 # What ``mpnp --help`` lists, in this order: each module has HELP, ``arguments`` and ``run``.
@@ -28,6 +28,7 @@ COMMANDS: dict[str, ModuleType] = {
     "predict": predict,
     "plot": plot,
     "suggest": suggest,
+    "studio": studio,
     "active": active,
     "reproduce": reproduce,
 }

@@ -1,0 +1,189 @@
+// Points and lines by WebGL: places go to the graphics card once, colours and marks whenever they change.
+
+// Marks of a node, to be added up.
+export const MARK = { given: 1, selected: 2, asked: 4, suspect: 8 };
+
+const POINTS = `#version 300 es
+uniform mat4 view;
+uniform float size, solid, flatFill, pixel;
+uniform vec3 ground;
+in vec3 place;
+in vec4 colour;
+in float mark;
+out vec3 fill;
+flat out int marks;
+flat out float across;
+void main() {
+  gl_Position = view * vec4(place, 1.0);
+  marks = int(mark + 0.5);
+  if (solid < 0.5) gl_Position.z = marks >= 2 ? -0.8 : marks == 1 ? -0.5 : 0.0;
+  float far = solid * clamp(0.5 + 0.5 * gl_Position.z, 0.0, 1.0);
+  fill = mix(colour.rgb, ground, 0.55 * far);
+  float grow = flatFill > 0.5 ? 1.0 : (marks & 1) == 1 ? 1.45 : 1.0;
+  if (marks >= 2) grow = max(grow, 1.3);
+  across = size * grow * (1.0 - 0.3 * far);
+  if (marks > 0 && flatFill < 0.5) across = max(across, 10.0 * pixel);
+  if (marks >= 2) across += 10.0 * pixel;
+  gl_PointSize = across;
+}`;
+
+const DISCS = `#version 300 es
+precision highp float;
+uniform float size, flatFill, pixel;
+uniform vec3 ink, asks, doubts, ground;
+in vec3 fill;
+flat in int marks;
+flat in float across;
+out vec4 shown;
+void main() {
+  vec2 at = abs(gl_PointCoord - 0.5) * across;
+  float halo = marks >= 2 ? 5.0 * pixel : 0.0;
+  float edge = across / 2.0 - halo;
+  float away = flatFill > 0.5 ? max(at.x, at.y) : length(at);
+  float inside = edge - away;
+  float ringed = min(2.0 * pixel, 0.3 * edge);
+  if (inside < 0.0) {
+    if (halo == 0.0 || inside < -halo || inside > -0.4 * halo) discard;
+    vec3 light = (marks & 4) == 4 ? asks : (marks & 2) == 2 ? ink : doubts;
+    shown = vec4(light, 1.0);
+    return;
+  }
+  bool given = (marks & 1) == 1;
+  vec3 colour = given && inside < ringed ? ink : given && inside < 1.7 * ringed ? ground : fill;
+  if (flatFill > 0.5 && !given && inside < 0.04 * across) colour = ground;
+  shown = vec4(colour, flatFill > 0.5 ? 1.0 : clamp(inside + 0.35, 0.0, 1.0));
+}`;
+
+const LINES = `#version 300 es
+uniform mat4 view;
+in vec3 place;
+void main() { gl_Position = view * vec4(place, 1.0); gl_Position.z = 0.5 + 0.49 * gl_Position.z; }`;
+
+const STROKES = `#version 300 es
+precision highp float;
+uniform vec4 stroke;
+out vec4 shown;
+void main() { shown = vec4(stroke.rgb * stroke.a, stroke.a); }`;
+
+export class Renderer {
+  // `smooth`: soft edges of lines, too; discs have them anyway. It costs most where there is no graphics card.
+  constructor(canvas, smooth) {
+    this.canvas = canvas;
+    const gl = canvas.getContext("webgl2", { antialias: smooth, alpha: false, powerPreference: "high-performance" });
+    if (!gl) throw new Error("This browser has no WebGL 2, which the picture needs.");
+    this.gl = gl;
+    this.points = program(gl, POINTS, DISCS);
+    this.lines = program(gl, LINES, STROKES);
+    this.buffers = Object.fromEntries(["place", "colour", "mark", "edge", "focus"].map((name) => [name, gl.createBuffer()]));
+    this.focusCount = 0;
+  }
+
+  // Places [N × 2 or 3] and edges [E × 2], once.
+  load({ places, edges, names, shape }) {
+    const { gl } = this;
+    const [nodes, dimensions] = places.shape;
+    let solid = places;
+    if (dimensions === 2) {
+      solid = new Float32Array(3 * nodes);
+      for (let i = 0; i < nodes; i++) solid.set(places.subarray(2 * i, 2 * i + 2), 3 * i);
+    }
+    this.nodes = names.length;
+    this.solid = dimensions === 3;
+    this.board = shape === "board";
+    this.edgeCount = edges.length;
+    this.upload("place", solid, gl.STATIC_DRAW);
+    this.upload("edge", edges, gl.STATIC_DRAW, gl.ELEMENT_ARRAY_BUFFER);
+    this.upload("mark", new Uint8Array(nodes), gl.DYNAMIC_DRAW);
+    this.upload("colour", new Uint8Array(4 * nodes).fill(128), gl.DYNAMIC_DRAW);
+  }
+
+  upload(name, values, use, target = this.gl.ARRAY_BUFFER) {
+    this.gl.bindVertexArray(null);
+    this.gl.bindBuffer(target, this.buffers[name]);
+    this.gl.bufferData(target, values, use);
+  }
+
+  set colours(bytes) {
+    this.upload("colour", bytes, this.gl.DYNAMIC_DRAW);
+  }
+
+  set marks(bytes) {
+    this.upload("mark", bytes, this.gl.DYNAMIC_DRAW);
+  }
+
+  // Edges that are drawn strongly, as pairs of nodes.
+  set focus(pairs) {
+    this.focusCount = pairs.length;
+    this.upload("focus", new Uint32Array(pairs), this.gl.DYNAMIC_DRAW, this.gl.ELEMENT_ARRAY_BUFFER);
+  }
+
+  // `every`: draw only every so many nodes, for a machine that cannot keep up.
+  draw(camera, { theme, size, edges, every = 1, ratio }) {
+    const { gl } = this;
+    gl.viewport(0, 0, this.canvas.width, this.canvas.height);
+    gl.clearColor(...theme.ground, 1);
+    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
+    gl.enable(gl.BLEND);
+    gl.enable(gl.DEPTH_TEST);
+    gl.depthFunc(gl.LEQUAL);
+    const view = camera.matrix();
+
+    gl.useProgram(this.lines.program);
+    gl.uniformMatrix4fv(this.lines.at.view, false, view);
+    this.attribute(this.lines, "place", 3, gl.FLOAT, 12);
+    gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+    gl.depthMask(false);
+    const faint = Math.max(0.025, Math.min(0.5, (8 * Math.sqrt(camera.zoom)) / Math.sqrt(this.edgeCount + 1)));
+    if (edges) this.strokes("edge", this.edgeCount, [...theme.line, faint]);
+    if (this.focusCount) this.strokes("focus", this.focusCount, [...theme.ink, 0.7]);
+    gl.depthMask(true);
+
+    gl.useProgram(this.points.program);
+    const { at } = this.points;
+    gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
+    gl.uniformMatrix4fv(at.view, false, view);
+    gl.uniform1f(at.size, size * ratio);
+    gl.uniform1f(at.pixel, ratio);
+    gl.uniform1f(at.solid, this.solid ? 1 : 0);
+    gl.uniform1f(at.flatFill, this.board ? 1 : 0);
+    for (const name of ["ground", "ink", "asks", "doubts"]) gl.uniform3fv(at[name], theme[name]);
+    this.attribute(this.points, "place", 3, gl.FLOAT, 12 * every);
+    this.attribute(this.points, "colour", 4, gl.UNSIGNED_BYTE, 4 * every, true);
+    this.attribute(this.points, "mark", 1, gl.UNSIGNED_BYTE, every);
+    gl.drawArrays(gl.POINTS, 0, Math.ceil(this.nodes / every));
+  }
+
+  strokes(buffer, count, colour) {
+    const { gl } = this;
+    gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, this.buffers[buffer]);
+    gl.uniform4fv(this.lines.at.stroke, colour);
+    gl.drawElements(gl.LINES, count, gl.UNSIGNED_INT, 0);
+  }
+
+  attribute({ program }, name, size, type, stride, normalised = false) {
+    const { gl } = this;
+    const location = gl.getAttribLocation(program, name);
+    gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[name]);
+    gl.enableVertexAttribArray(location);
+    gl.vertexAttribPointer(location, size, type, normalised, stride, 0);
+  }
+}
+
+function program(gl, vertex, fragment) {
+  const made = gl.createProgram();
+  for (const [type, source] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]]) {
+    const shader = gl.createShader(type);
+    gl.shaderSource(shader, source);
+    gl.compileShader(shader);
+    if (!gl.getShaderParameter(shader, gl.COMPILE_STATUS)) throw new Error(gl.getShaderInfoLog(shader));
+    gl.attachShader(made, shader);
+  }
+  gl.linkProgram(made);
+  if (!gl.getProgramParameter(made, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(made));
+  const at = {};
+  for (let i = 0; i < gl.getProgramParameter(made, gl.ACTIVE_UNIFORMS); i++) {
+    const { name } = gl.getActiveUniform(made, i);
+    at[name] = gl.getUniformLocation(made, name);
+  }
+  return { program: made, at };
+}
