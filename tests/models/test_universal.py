@@ -86,8 +86,8 @@ def test_relabelling_the_classes_relabels_the_answer(x: str) -> None:
     expected = predict(graph)
     renamed = predict(towns(x=graph.x, y=names[graph.y])).probabilities[:, names]
     gap = (renamed - expected.probabilities).abs()
-    assert float(gap.max()) < (1e-3 if x == "none" else 0.25)
-    assert float(gap.mean()) < (1e-4 if x == "none" else 0.03)
+    assert float(gap.max()) < (1e-3 if x == "none" else 0.05)
+    assert float(gap.mean()) < (1e-4 if x == "none" else 0.01)
 
 
 @pytest.mark.parametrize("scale", [1e-30, 1e-3, 1e3, 1e30])
