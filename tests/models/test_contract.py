@@ -356,7 +356,8 @@ def test_without_an_own_road_for_labels_twins_are_predicted_alike(case: Case) ->
 
 
 def test_all_presets_are_under_contract() -> None:
-    assert {variant.model for variant in VARIANTS} == set(MODELS)
+    elsewhere = {"universal"}  # made for no number of features: test_universal.py
+    assert {variant.model for variant in VARIANTS} | elsewhere == set(MODELS)
 
 
 def test_relations_have_weights_of_their_own() -> None:

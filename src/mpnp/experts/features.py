@@ -5,6 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .sparse import coo, csr
+
 MOST = 256  # columns after the reduction
 FEW = 32  # columns up to which each counts for itself
 LIMIT = 6.0  # robust deviations from the median after which a value says no more
@@ -92,15 +94,15 @@ def _weighed(x: Tensor) -> Tensor | None:
     length = torch.zeros(x.size(0), dtype=torch.double).index_add_(0, row, value.square()).sqrt()
     value = (value / length[row].clamp(min=1e-12)).float()
     kept, place = column.unique(return_inverse=True)
-    return torch.sparse_coo_tensor(torch.stack([row, place]), value, (x.size(0), kept.numel())).coalesce()
+    return coo(row, place, value, (x.size(0), kept.numel()))
 
 
 def _reduced(z: Tensor) -> Tensor:
     """At most 256 columns whose inner products are those of ``z``, as nearly as may be."""
     if z.size(1) <= MOST:
         return z.to_dense() if z.is_sparse else z
-    matrix = z.to_sparse_csr() if z.is_sparse else z
-    transposed = z.t().coalesce().to_sparse_csr() if z.is_sparse else z.t()
+    matrix = csr(z) if z.is_sparse else z
+    transposed = csr(z.t().coalesce()) if z.is_sparse else z.t()
     rank = min(MOST, z.size(0) - 1)
     noise = torch.randn(z.size(1), min(rank + 16, z.size(0)), generator=torch.Generator().manual_seed(0))
     basis = torch.linalg.qr(matrix @ noise).Q

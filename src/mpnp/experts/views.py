@@ -10,6 +10,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from .features import LIMIT, prepare
+from .sparse import pattern
 from .walks import Walks
 
 RESTART = 0.12  # of the personalised PageRank along which features are smoothed
@@ -98,26 +99,21 @@ class Views:
     @property
     def _clustering(self) -> Tensor:
         """The share of a node's pairs of neighbours that are neighbours themselves, [N, 1]."""
-        pattern = torch.sparse_csr_tensor(
-            self.walks.matrix.crow_indices(),
-            self.walks.matrix.col_indices(),
-            torch.ones_like(self.walks.matrix.values()),
-            (self.nodes, self.nodes),
-        )
+        adjacent = pattern(self.walks.matrix)
         degree = self.walks.degree
         if float(degree.square().sum()) <= EXACT:
-            closed = _triangles(pattern, self.nodes)
+            closed = _triangles(adjacent, self.nodes)
         else:  # an estimate by random signs: E[v ∘ A³ v] is the diagonal of A³
             signs = torch.randn(self.nodes, 64, generator=torch.Generator().manual_seed(0)).sign()
-            closed = (signs * (pattern @ (pattern @ (pattern @ signs)))).mean(1).clamp(min=0)
+            closed = (signs * (adjacent @ (adjacent @ (adjacent @ signs)))).mean(1).clamp(min=0)
         pairs = (degree * (degree - 1)).clamp(min=1)
         return (closed / pairs).clamp(max=1).unsqueeze(1)
 
 
-def _triangles(pattern: Tensor, nodes: int) -> Tensor:
+def _triangles(adjacent: Tensor, nodes: int) -> Tensor:
     """Twice the number of triangles at every node, [N]: the diagonal of A³."""
     from scipy.sparse import csr_matrix
 
-    parts = (pattern.values(), pattern.col_indices(), pattern.crow_indices())
+    parts = (adjacent.values(), adjacent.col_indices(), adjacent.crow_indices())
     matrix = csr_matrix(tuple(part.numpy() for part in parts), shape=(nodes, nodes))
     return torch.from_numpy((matrix @ matrix).multiply(matrix).sum(1).A1).float()

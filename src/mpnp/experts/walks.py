@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from ..graphs import plain_edges
+from .sparse import coo, csr
 
 
 class Walks:
@@ -83,8 +84,7 @@ class Walks:
 
 def _matrix(row: Tensor, column: Tensor, weight: Tensor, nodes: int) -> Tensor:
     """A sparse matrix [N, N]; edges named twice add up."""
-    coo = torch.sparse_coo_tensor(torch.stack([row, column]), weight, (nodes, nodes)).coalesce()
-    return coo.to_sparse_csr()
+    return csr(coo(row, column, weight, (nodes, nodes)))
 
 
 def _same(one: Tensor, other: Tensor) -> bool:
