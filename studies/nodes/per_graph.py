@@ -20,12 +20,10 @@ from .arenas import Arena, Case
 
 @dataclass(frozen=True)
 class Training:
-    """``every``: epochs between two looks at the validation labels, none of which are looked at where it is 0; ``patience``:
-    looks without a better one, after which training stops."""
+    """``every``: epochs between two looks at the validation labels, none of which are looked at where it is 0."""
 
     epochs: int
     every: int
-    patience: int = 10
     hidden: int = 64
     dropout: float = 0.5
     learning_rate: float = 0.01
@@ -41,7 +39,7 @@ class Sparse:
 
     def __init__(self, matrix: csr_matrix) -> None:
         matrix = matrix.tocsr().astype(np.float32)
-        self.shape = matrix.shape
+        self.shape: tuple[int, int] = matrix.shape
         self.values = torch.from_numpy(matrix.data)
         numbered = csr_matrix((np.arange(matrix.nnz), matrix.indices, matrix.indptr), matrix.shape).tocsc()
         self.order = torch.from_numpy(numbered.data.astype(np.int64))
@@ -54,16 +52,20 @@ class Sparse:
         return product
 
 
+def _csr(places: tuple[Tensor, Tensor], values: Tensor, shape: tuple[int, int]) -> Tensor:
+    return torch.sparse_csr_tensor(places[0], places[1], values, shape)
+
+
 class _Product(torch.autograd.Function):
     @staticmethod
     def forward(ctx: torch.autograd.function.FunctionCtx, dense: Tensor, values: Tensor, matrix: Sparse) -> Tensor:
         ctx.held = values, matrix  # type: ignore[attr-defined]
-        return torch.sparse_csr_tensor(*matrix.rows, values, matrix.shape) @ dense
+        return _csr(matrix.rows, values, matrix.shape) @ dense
 
     @staticmethod
     def backward(ctx: torch.autograd.function.FunctionCtx, *gradient: Tensor) -> tuple[Tensor, None, None]:
         values, matrix = ctx.held  # type: ignore[attr-defined]
-        turned = torch.sparse_csr_tensor(*matrix.columns, values[matrix.order], matrix.shape[::-1])
+        turned = _csr(matrix.columns, values[matrix.order], matrix.shape[::-1])
         return turned @ gradient[0], None, None
 
 
@@ -131,7 +133,7 @@ def train(case: Case, *, edges: bool, training: Training | None = None) -> Tenso
         optimiser = torch.optim.Adam(
             network.parameters(), lr=training.learning_rate, weight_decay=training.weight_decay
         )
-        best, kept, waited = -1.0, network.state_dict(), 0
+        best, kept = -1.0, network.state_dict()
         for epoch in range(1, training.epochs + 1):
             optimiser.zero_grad()
             F.cross_entropy(network(seen, training.dropout), case.shown).backward()
@@ -139,12 +141,8 @@ def train(case: Case, *, edges: bool, training: Training | None = None) -> Tenso
             if judged is not None and epoch % training.every == 0:
                 with torch.no_grad():
                     right = float((network(judged[0]).argmax(1) == judged[1]).float().mean())
-                waited += 1
                 if right > best:
-                    best, waited = right, 0
-                    kept = {name: value.clone() for name, value in network.state_dict().items()}
-                if waited == training.patience:
-                    break
+                    best, kept = right, {name: value.clone() for name, value in network.state_dict().items()}
     if judged is not None:
         network.load_state_dict(kept)
     with torch.no_grad():
