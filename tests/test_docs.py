@@ -32,6 +32,21 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert [t for t in targets if "://" not in t and not (page.parent / t).exists()] == []
 
 
+def test_the_examples_of_your_graphs_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks that name a file are written, blocks of Python are run, in their order and in one place."""
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs" / "your-graphs.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(\w+) ?(\S*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    assert len(blocks) == text.count("```") // 2
+    names: dict[str, object] = {}
+    for language, file, block in blocks:
+        if file:
+            Path(file).write_text(block, encoding="utf-8")
+        else:
+            assert language == "python"
+            exec(compile(block, "docs/your-graphs.md", "exec"), names)
+
+
 def test_the_architecture_is_read_in_one_sitting() -> None:
     assert len((ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").split()) < 1800
 

@@ -22,6 +22,7 @@ STOREYS = (
     ("training", "own"),
     ("active",),
     ("plots",),
+    ("classifier",),
     ("reproduce",),
     ("cli",),
 )

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .active import replay, suggest
+    from .classifier import NodeClassifier
     from .episode import Episode, Sampling, sample_episode
     from .errors import UserError
     from .evaluation.answers import Answers, cross_fit, episodes
@@ -30,6 +31,7 @@ __all__ = [
     "LatentModel",
     "ModelConfig",
     "Network",
+    "NodeClassifier",
     "OwnGraphs",
     "Prediction",
     "Predictor",
@@ -56,6 +58,7 @@ __all__ = [
 # Where each name lives. Loaded on first use: torch and Lightning take seconds, and 'mpnp --help' needs neither.
 _HOMES = {
     "active": ("replay", "suggest"),
+    "classifier": ("NodeClassifier",),
     "episode": ("Episode", "Sampling", "sample_episode"),
     "errors": ("UserError",),
     "evaluation.answers": ("Answers", "cross_fit", "episodes"),

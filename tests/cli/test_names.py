@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterable
 
 import pytest
 
@@ -11,9 +12,11 @@ from mpnp import models
 from mpnp.active import STRATEGIES
 from mpnp.cli import main
 from mpnp.cli.main import COMMANDS
+from mpnp.cli.names import NAMES
 from mpnp.models import MODELS, PREDICTORS
 from mpnp.plots import KINDS
 from mpnp.reproduce.plan import TABLES
+from mpnp.tasks.formats.files import KINDS as KINDS_OF_FILES
 
 
 def told(capsys: pytest.CaptureFixture[str], command: str) -> str:
@@ -33,16 +36,17 @@ def told(capsys: pytest.CaptureFixture[str], command: str) -> str:
         ("active", STRATEGIES),
         ("plot", KINDS),
         ("reproduce", TABLES),
+        ("predict", [KINDS_OF_FILES]),
     ],
 )
-def test_all_names_are_listed(capsys: pytest.CaptureFixture[str], command: str, names: dict[str, object]) -> None:
+def test_all_names_are_listed(capsys: pytest.CaptureFixture[str], command: str, names: Iterable[str]) -> None:
     assert ", ".join(names) in told(capsys, command)
 
 
 def test_no_place_is_left_open(capsys: pytest.CaptureFixture[str]) -> None:
     for command in COMMANDS:
         text = told(capsys, command)
-        assert not any(f"{{{place}}}" in text for place in ("models", "predictors", "strategies", "kinds", "tables"))
+        assert not any(f"{{{place}}}" in text for place in NAMES)
 
 
 def test_what_is_registered_anew_is_listed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

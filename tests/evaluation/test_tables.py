@@ -112,7 +112,7 @@ def test_in_a_notebook() -> None:
 
 def test_without_pandas_there_is_no_data_frame(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(UserError, match="pip install pandas"):
+    with pytest.raises(UserError, match=r"pip install 'mpnp\[tables\]'"):
         table().to_pandas()
 
 

@@ -15,6 +15,7 @@ from mpnp.errors import UserError
 from mpnp.models import configs, from_pretrained
 from mpnp.models.base import LatentModel
 from mpnp.models.calibration import Calibration, Conformal
+from mpnp.models.label_propagation import LabelPropagation
 from mpnp.models.mode import Mode
 from mpnp.own.predict import episode_of, label_sets, predict
 from mpnp.prediction import Prediction
@@ -145,12 +146,24 @@ def test_sets_of_labels_where_a_coverage_was_promised(model: LatentModel) -> Non
     model.calibration = Calibration(1.0, Conformal(0.9, (0.1, 0.9), (0.3, 0.3)))
     try:
         sets = label_sets(model, episode, said)
-        assert sets is not None and torch.equal(sets, said.probabilities >= 0.3)
+        assert sets is not None and torch.equal(sets[0], said.probabilities >= 0.3)
+        assert "90 %" in sets[1]
     finally:
         model.calibration = None
 
 
-@pytest.mark.parametrize("graphs", ["graphs.pt", Path("graphs.pt"), [], [ring(), "graphs.pt"]])
-def test_paths_are_for_the_command_line(graphs: Any) -> None:
-    with pytest.raises(UserError, match=r"a PyG Data, a list of them|No graph was given"):
+@pytest.mark.parametrize("graphs", ["none.pt", Path("none.pt"), [], [ring(), "none.pt"], 3])
+def test_what_is_no_graph_is_refused_in_a_sentence(graphs: Any) -> None:
+    with pytest.raises(UserError, match=r"none\.pt|is expected|No graph was given|at least one"):
         predict(Mode(), graphs)
+
+
+def test_graphs_in_any_container_are_predicted_alike() -> None:
+    one = ring()
+    several = predict("label-propagation", [one])
+    assert torch.equal(predict(LabelPropagation(), one).probabilities, several.probabilities)
+
+
+def test_without_a_predictor_the_model_that_comes_with_the_package_answers() -> None:
+    said = predict(ring())
+    assert torch.equal(said.probabilities, predict("universal", ring()).probabilities)

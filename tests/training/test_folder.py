@@ -54,11 +54,19 @@ def test_a_moved_run_with_all_epochs_done_ends_as_it_would_have(automata: Task, 
     assert torch.equal(weights(ended.model), weights(whole.model))
 
 
+def flip(path: Path) -> None:
+    """A bit, where the weights are."""
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 16
+    path.write_bytes(content)
+
+
 def cut(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:1000])
 
 
 DAMAGES: list[Callable[[Path], object]] = [
+    flip,
     cut,
     lambda path: path.write_bytes(b""),
     lambda path: path.write_text("{}"),
@@ -87,7 +95,7 @@ def test_a_damaged_checkpoint_is_named(stopped: Path, caplog: pytest.LogCaptureF
         run_folder.checkpoint(stopped)
 
 
-@pytest.mark.parametrize("damage", DAMAGES[:4])
+@pytest.mark.parametrize("damage", DAMAGES[:5])
 def test_a_damaged_best_model_is_told_in_a_sentence(
     automata: Task, stopped: Path, damage: Callable[[Path], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -119,14 +127,14 @@ def test_a_folder_at_work_is_refused(automata: Task, stopped: Path) -> None:
 
 def test_a_full_disk_leaves_the_checkpoint_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     last, disk = tmp_path / "last.ckpt", run_folder.WholeFiles()
-    disk.save_checkpoint({"state_dict": {}, "epoch": 1}, last)
+    disk.save_checkpoint(dict.fromkeys(run_folder.PARTS, 1), last)
 
     def full(content: object, file: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(torch, "save", full)
     with pytest.raises(UserError, match=r"Cannot write .*last.ckpt: No space left"):
-        disk.save_checkpoint({"state_dict": {}, "epoch": 2}, last)
+        disk.save_checkpoint(dict.fromkeys(run_folder.PARTS, 2), last)
     assert run_folder.load(last)["epoch"] == 1 and files(tmp_path) == {"last.ckpt"}
 
 

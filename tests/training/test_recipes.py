@@ -41,6 +41,7 @@ def test_a_plain_task_has_the_plain_recipe(name: str) -> None:
         ({"features": 64, "transductive": True}, {"epochs": 30}),
         ({"transductive": True, "graphs": 1000, "nodes": 2000, "classes": 4}, {"epochs": 10}),
         ({"transductive": True, "graphs": 1000, "nodes": 10**6}, {"epochs": 2}),
+        ({"transductive": True, "classes": 0}, {"epochs": 30}),  # no label at all is told later
         # Shapes, and more so the more parts they have.
         ({"places": True}, {"epochs": 60, "most_steps": 3000}),
         ({"places": True, "classes": 4}, {"epochs": 60, "most_steps": 1500}),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-from torch_geometric.data import Data
+from typing import Any
 
 from ..defaults import SAMPLES, STRATEGY
 from ..episode import Episode
@@ -50,7 +49,7 @@ class Suggestion:
 
 def suggest(
     predictor: Predictor,
-    graphs: Data | Sequence[Data],
+    graphs: Any,
     *,
     count: int = 5,
     strategy: str = STRATEGY,

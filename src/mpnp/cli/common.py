@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from jsonargparse import ArgumentParser, Namespace
 
-from ..defaults import DRAWS, SAMPLES
+from ..defaults import DRAWS, READY, SAMPLES
 from ..errors import UserError
 
 if TYPE_CHECKING:
@@ -21,6 +21,24 @@ def add_scoring(parser: ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=None)
     parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+
+
+def add_model_and_graph(parser: ArgumentParser) -> None:
+    """What to ask, if not the model that comes with the package, and about what."""
+    parser.add_argument(
+        "given",
+        type=str,
+        nargs="+",
+        metavar="[MODEL] GRAPH",
+        help="a model folder or one of {predictors} (default: " + READY + "), and your graphs: {files}",
+    )
+
+
+def model_and_graph(options: Namespace) -> tuple[str, str]:
+    """The name of the model and the path of the graphs."""
+    if len(options.given) > 2:
+        raise UserError(f"{len(options.given)} arguments were given, [MODEL] GRAPH is expected; see 'mpnp --help'.")
+    return (READY, options.given[0]) if len(options.given) == 1 else (options.given[0], options.given[1])
 
 
 def at_least(options: Namespace, **lowest: int) -> None:

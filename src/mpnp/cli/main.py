@@ -13,12 +13,13 @@ from typing import NoReturn
 from jsonargparse import ArgumentParser
 
 from ..errors import UserError
-from . import active, calibrate, data, demo, evaluate, plot, predict, reproduce, suggest, tasks, train
+from . import active, calibrate, check, data, demo, evaluate, plot, predict, reproduce, suggest, tasks, train
 from .names import filled_in
 
 # What ``mpnp --help`` lists, in this order: each module has HELP, ``arguments`` and ``run``.
 COMMANDS: dict[str, ModuleType] = {
     "demo": demo,
+    "check": check,
     "tasks": tasks,
     "data": data,
     "train": train,

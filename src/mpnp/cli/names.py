@@ -15,9 +15,9 @@ def _models() -> Iterable[str]:
 
 
 def _predictors() -> Iterable[str]:
-    from ..models import PREDICTORS
+    from ..models import PREDICTORS, SHIPPED
 
-    return PREDICTORS
+    return (*SHIPPED, *PREDICTORS)
 
 
 def _strategies() -> Iterable[str]:
@@ -38,12 +38,19 @@ def _tables() -> Iterable[str]:
     return TABLES
 
 
+def _files() -> Iterable[str]:
+    from ..tasks.formats.files import KINDS
+
+    return [KINDS]
+
+
 NAMES: dict[str, Callable[[], Iterable[str]]] = {
     "models": _models,
     "predictors": _predictors,
     "strategies": _strategies,
     "kinds": _kinds,
     "tables": _tables,
+    "files": _files,
 }
 
 

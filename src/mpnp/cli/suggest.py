@@ -7,16 +7,13 @@ import json
 from jsonargparse import ArgumentParser, Namespace
 
 from ..defaults import SAMPLES, STRATEGY
-from .common import at_least
+from .common import add_model_and_graph, at_least, model_and_graph
 
 HELP = "which nodes of your graphs to label next, and why"
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("model", type=str, help="a model folder, or one of {predictors}")
-    parser.add_argument(
-        "graph", type=str, help=".pt, .graphml, a folder with nodes.csv and edges.csv, a TUDataset folder"
-    )
+    add_model_and_graph(parser)
     parser.add_argument("--count", type=int, default=5, help="nodes per graph")
     parser.add_argument("--strategy", type=str, default=STRATEGY, help="{strategies}")
     parser.add_argument("--samples", type=int, default=SAMPLES, help="latent samples")
@@ -32,12 +29,13 @@ def run(options: Namespace) -> None:
     from ..tasks.own import load_graphs
 
     at_least(options, count=1, samples=1, seed=0)
+    name, graph = model_and_graph(options)
     says = find_strategy(options.strategy).says
-    predictor, _ = find_predictor(options.model)
-    own = load_graphs(options.graph, getattr(getattr(predictor, "config", None), "class_names", None) or None)
+    predictor, _ = find_predictor(name)
+    own = load_graphs(graph, getattr(getattr(predictor, "config", None), "class_names", None) or None)
     found = suggest(
         predictor,
-        own.graphs,
+        own,
         count=options.count,
         strategy=options.strategy,
         samples=options.samples,

@@ -76,7 +76,7 @@ class Shown:
             pandas = import_module("pandas")
         except ImportError as error:
             raise UserError(
-                "A table becomes a data frame by pandas, which is not here; run: pip install pandas."
+                "A table becomes a data frame by pandas, which is not installed; run: pip install 'mpnp[tables]'."
             ) from error
         rows = self.rows()
         return pandas.DataFrame(rows).set_index(next(iter(rows[0]))) if rows else pandas.DataFrame()

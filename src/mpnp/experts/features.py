@@ -57,10 +57,15 @@ def _scaled(x: Tensor) -> Tensor | None:
     scale = torch.where(flat, deviation, spread)
     middle = torch.where(flat, x.mean(0), middle)
     kept = scale > 1e-12 * x.abs().amax(0).clamp(min=1e-280)
-    if not bool(kept.any()):
+    if not bool(kept.any()) or _private(x):
         return None
     z = ((x[:, kept] - middle[kept]) / scale[kept]).clamp(-LIMIT, LIMIT).float()
     return z - z.mean(0)
+
+
+def _private(x: Tensor) -> bool:
+    """Whether every column is zero but for one node at most, as those of an identity are."""
+    return x.size(1) > 1 and bool(((x != 0).sum(0) <= 1).all())
 
 
 def _quantiles(x: Tensor) -> Tensor:

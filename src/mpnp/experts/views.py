@@ -89,9 +89,11 @@ class Views:
             ones = torch.ones(self.nodes, 1)
             columns += [torch.log1p(walks.backward @ ones), torch.log1p(walks.forward @ ones)]
         table = torch.cat(columns, 1)
+        largest = table.abs().amax(0)
         table = table - table.mean(0)
         deviation = table.square().mean(0).sqrt()
-        return (table / deviation.clamp(min=1e-6)).clamp(-LIMIT, LIMIT)
+        alike = deviation <= 1e-5 * largest  # but for rounding
+        return (table / deviation.clamp(min=1e-6)).clamp(-LIMIT, LIMIT).masked_fill(alike, 0)
 
     @property
     def _clustering(self) -> Tensor:

@@ -10,7 +10,7 @@ from ..prediction import Predictor
 from . import mode
 from .configs import MODELS
 from .label_propagation import LabelPropagation
-from .pretrained import from_pretrained
+from .pretrained import SHIPPED, from_pretrained
 
 PREDICTORS: dict[str, Callable[[], Predictor]] = {**mode.PREDICTORS, LabelPropagation.name: LabelPropagation}
 
@@ -19,10 +19,12 @@ def find_predictor(name: str) -> tuple[Predictor, str | None]:
     """The trained model in the folder ``name``, or the predictor of that name; and the task it was trained on."""
     if name in PREDICTORS:
         return PREDICTORS[name](), None
+    if name in SHIPPED:
+        return from_pretrained(name), None
     if name in MODELS or not (Path(name).exists() or "/" in name):
-        raise unknown_name("predictor or model folder", name, PREDICTORS)
+        raise unknown_name("predictor or model folder", name, (*PREDICTORS, *SHIPPED))
     model = from_pretrained(name)
     return model, model.config.task or None
 
 
-__all__ = ["MODELS", "PREDICTORS", "find_predictor", "from_pretrained"]
+__all__ = ["MODELS", "PREDICTORS", "SHIPPED", "find_predictor", "from_pretrained"]

@@ -19,6 +19,8 @@ from .base import Model
 from .calibration import FILE, Calibration
 from .configs import KINDS
 
+SHIPPED = ("universal",)  # models that come with the package
+
 
 def save(model: Model, folder: Path, metrics: dict[str, Any]) -> None:
     """Write the model into ``folder``; every file appears whole, ``metrics.json`` last."""
@@ -45,9 +47,15 @@ def check_finite(model: Model, where: str) -> None:
             raise UserError(f"{where}, {name} holds numbers that are not finite; train with a smaller learning_rate.")
 
 
+def shipped(name: str) -> Path:
+    """The folder of a model that comes with the package."""
+    return Path(__file__).parent / "shipped" / name
+
+
 def from_pretrained(folder: Path | str) -> Model:
-    """The model in ``folder``, or, where there is no such folder, of that name on the Hugging Face hub."""
-    path = Path(folder)
+    """The model in ``folder``, the one of that name that comes with the package, or, where there is neither, of that name on
+    the Hugging Face hub."""
+    path = shipped(str(folder)) if str(folder) in SHIPPED else Path(folder)
     if path.is_dir():
         missing = [name for name in ("config.json", "model.safetensors") if not (path / name).is_file()]
         if missing:

@@ -1,7 +1,8 @@
 """``universal``: one model for any graph, any features and any number of classes, trained on made-up graphs alone."""
 
 import math
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -12,6 +13,7 @@ from torch_geometric.data import Data
 
 from ..defaults import SAMPLES
 from ..episode import Episode
+from ..errors import UserError
 from ..experts.evidence import EXPERTS, Evidence, evidence
 from ..experts.views import Views
 from ..graphs import UNLABELLED
@@ -28,7 +30,8 @@ MOST_PAIRS = 1000  # labelled nodes whose opinions are read into the summary
 @dataclass
 class UniversalConfig(ModelConfig):
     """``num_features`` and ``num_classes`` are 0: any. ``shared``: the graphs of an episode are parts of one problem, whose
-    labels mean the same in all of them; else each is answered from its own labels alone."""
+    labels mean the same in all of them; else each is answered from its own labels alone. ``hedge``: the share of the stack,
+    which no made-up graph has taught, in what is answered once training is over: real graphs differ from made-up ones."""
 
     num_features: int = 0
     num_classes: int = 0
@@ -37,6 +40,7 @@ class UniversalConfig(ModelConfig):
     summary: int = 128
     z_width: int = 16
     shared: bool = False
+    hedge: float = 0.5
     kind: str = "universal"
 
 
@@ -118,9 +122,12 @@ class Universal(LatentModel):
 
     config: UniversalConfig
     any_classes = True
+    leaves_one_out = True
 
     def __init__(self, config: UniversalConfig) -> None:
         super().__init__(config)
+        if not 0 <= config.hedge < 1:
+            raise UserError(f"hedge = {config.hedge} was given, a share from 0 up to but not including 1 is expected.")
         self.weigher = Weigher(
             len(EXPERTS), FACTS, EXTRAS, config.width, config.summary, config.z_width, EXPERTS.index("stack")
         )
@@ -181,10 +188,26 @@ class Universal(LatentModel):
 
         def work(part: slice) -> Tensor:
             rows = nodes[part]
-            said = opinions(question.evidence.log_p[rows])
-            return self.weigher.score(summary, z, said, question.node[rows], question.kind)
+            log_p = question.evidence.log_p[rows]
+            scores = self.weigher.score(summary, z, opinions(log_p), question.node[rows], question.kind)
+            return scores if self.training else self.hedged(scores, log_p[..., EXPERTS.index("stack")])
 
         return in_parts(nodes.numel(), 6 * self.config.width * question.kind.size(0), work)
+
+    def hedged(self, scores: Tensor, stack: Tensor) -> Tensor:
+        """log((1 - h) softmax(scores) + h stack), [Q, K, C] from scores and log-probabilities [Q, C]."""
+        h = self.config.hedge
+        if h == 0:
+            return scores
+        return torch.logaddexp(scores.log_softmax(-1) + math.log1p(-h), stack.unsqueeze(1) + math.log(h))
+
+    def sharing(self) -> "Universal":
+        """The same model for graphs whose labels mean the same in all of them: each is answered from the labels of all."""
+        if self.config.shared:
+            return self
+        other = copy(self)
+        other.config = replace(self.config, shared=True)
+        return other
 
     def open(self, graph: Data) -> "Session":
         """A graph to ask about again and again: what does not depend on labels is computed once."""

@@ -2,38 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
 
-from ..defaults import SAMPLES
+from ..defaults import COVERAGE, READY, SAMPLES
 from ..episode import Episode
 from ..evaluation.answers import cross_fit
-from ..evaluation.given import as_list, check_predictor, known_classes
+from ..evaluation.given import check_predictor, known_classes
+from ..models import find_predictor, from_pretrained
+from ..models.universal import Universal
 from ..prediction import Prediction, Predictor
+from ..tasks.own import as_graphs
+from .sets import sets_from_context
 
 
 def predict(
-    predictor: Predictor,
-    graphs: Data | Sequence[Data],
+    predictor: Any,
+    graphs: Any = None,
     *,
     num_classes: int | None = None,
     samples: int = SAMPLES,
     seed: int = 0,
 ) -> Prediction:
-    """Predict every node of PyG graphs whose labelled nodes (``y`` ≥ 0) are the context.
+    """Predict every node of graphs whose labelled nodes (``y`` ≥ 0) are the context: ``predict(graphs)`` or
+    ``predict(predictor, graphs)``.
 
-    Nodes that carry a label are predicted as if they did not, from nine tenths of the others, where the predictor could
-    otherwise read their own: a labelled node whose prediction disagrees is worth a second look.
+    Without a predictor the model that comes with the package answers, without training. ``graphs``: whatever
+    :func:`mpnp.as_graphs` takes: PyG, NetworkX, SciPy, pandas, a path.
+
+    Nodes that carry a label are predicted as if they did not, from the others, where the predictor could otherwise read
+    their own: a labelled node whose prediction disagrees is worth a second look.
     """
-    return predict_episode(predictor, episode_of(predictor, graphs, num_classes), samples=samples, seed=seed)
+    if graphs is None:
+        predictor, graphs = from_pretrained(READY), predictor
+    predictor = find_predictor(predictor)[0] if isinstance(predictor, str) else predictor
+    episode = episode_of(predictor, graphs, num_classes)
+    return predict_episode(predictor, episode, samples=samples, seed=seed)
 
 
 def predict_episode(predictor: Predictor, episode: Episode, *, samples: int = SAMPLES, seed: int = 0) -> Prediction:
-    """Every node of an episode, none of them by its own label."""
+    """Every node of an episode, none of them by its own label; labels mean the same in all its graphs."""
+    if isinstance(predictor, Universal) and episode.num_graphs > 1:
+        predictor = predictor.sharing()
     whole = predictor.predict(episode, samples=samples, seed=seed)
     if not (predictor.sees_own_label and episode.context.any()):
         return whole
@@ -41,19 +54,30 @@ def predict_episode(predictor: Predictor, episode: Episode, *, samples: int = SA
     return cross_fit(predictor, episode, folds, samples=samples, seed=seed).within(whole)
 
 
-def episode_of(predictor: Predictor, graphs: Data | Sequence[Data], num_classes: int | None = None) -> Episode:
-    """PyG graphs as an episode with all classes that the predictor knows, or with ``num_classes``."""
+def episode_of(predictor: Predictor, graphs: Any, num_classes: int | None = None) -> Episode:
+    """Graphs as an episode with all classes that the predictor knows, or with ``num_classes``."""
     check_predictor(predictor)
     known = known_classes(predictor) if num_classes is None else None
     fixed = known is not None and not getattr(predictor, "any_classes", False)
-    episode = Episode.from_graphs(as_list(graphs), num_classes=known if fixed else num_classes)
+    episode = Episode.from_graphs(as_graphs(graphs).graphs, num_classes=known if fixed else num_classes)
     # A class of the model's stays one where no node is labelled with it.
     return replace(episode, num_classes=max(episode.num_classes, known or 1))
 
 
-def label_sets(predictor: Predictor, episode: Episode, prediction: Prediction) -> Tensor | None:
-    """Which labels are in each node's set, [N, C] bool, where the predictor was calibrated for a coverage, else ``None``."""
+def label_sets(
+    predictor: Predictor, episode: Episode, prediction: Prediction, coverage: float = COVERAGE
+) -> tuple[Tensor, str] | None:
+    """Which labels are in each node's set, [N, C] bool, and what that promises, in a sentence.
+
+    A predictor that was calibrated for a coverage keeps to it; one that predicts context nodes leave-one-out needs no
+    calibration, and takes ``coverage``; others have no sets.
+    """
     calibration = getattr(predictor, "calibration", None)
-    if calibration is None or calibration.conformal is None:
-        return None
-    return calibration.conformal.sets(prediction, episode.share_shown[episode.batch])
+    if calibration is not None and calibration.conformal is not None:
+        conformal = calibration.conformal
+        promise = f"The sets hold the true label {100 * conformal.coverage:g} % of the time on graphs like those it was calibrated on."
+        return conformal.sets(prediction, episode.share_shown[episode.batch]), promise
+    if getattr(predictor, "leaves_one_out", False):
+        sets = sets_from_context(prediction, episode, coverage)
+        return sets.inside, sets.promise
+    return None

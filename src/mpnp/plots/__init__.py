@@ -6,7 +6,7 @@ from .calibration import honesty_figure, reliability_figure
 from .clouds import cloud_figure
 from .comparing import Drawing, canvas_of, compare, plot
 from .curves import accuracy_figure, bars_figure, shift_figure
-from .graphs import episode_figure, layout
+from .graphs import belief_figure, episode_figure, layout
 from .interactive import save_page
 from .panels import KINDS, Canvas, Panel, Row, figure_of
 from .style import CLASS_COLOURS, PAPER_GREYS, UNCERTAIN, UNKNOWN, check_ending, class_colours, save, shrink
@@ -24,6 +24,7 @@ __all__ = [
     "accuracy_figure",
     "asked_figure",
     "bars_figure",
+    "belief_figure",
     "board_figure",
     "canvas_of",
     "check_ending",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
@@ -59,6 +60,16 @@ def episode_figure(episode: Episode, prediction: Prediction, graph: int = 0, tit
     one, said = episode.only(graph), prediction.at(torch.arange(start, end))
     drawn = [panels.shown(one), panels.truth(one), panels.predicted(one, said), panels.unsure(one, said)]
     return figure_of([Row(FlatCanvas(one), drawn, one)], title)
+
+
+def belief_figure(
+    episode: Episode, prediction: Prediction, graph: int = 0, title: str = "", class_names: Sequence[str] = ()
+) -> Figure:
+    """One graph three times, where the truth is not known: the labels given, what the others are taken for, how unsure it is."""
+    start, end = (int(episode.graph.ptr[graph + i]) for i in (0, 1))
+    one, said = episode.only(graph), prediction.at(torch.arange(start, end))
+    drawn = [panels.shown(one), panels.believed(one, said), panels.unsure(one, said)]
+    return figure_of([Row(FlatCanvas(one), drawn, one)], title, class_names)
 
 
 def layout(episode: Episode, graph: int = 0) -> Array:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+import torch
 from matplotlib.cm import ScalarMappable
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -111,6 +112,12 @@ def predicted(episode: Episode, prediction: Prediction, name: str = "predicted")
     wrong = ((prediction.label != episode.y) & _judged(episode)).numpy()
     label = prediction.label.numpy()
     return Panel(title, classes=label, ringed=wrong, rings="mistake", prediction=prediction)
+
+
+def believed(episode: Episode, prediction: Prediction) -> Panel:
+    """The labels given, ringed, and the likeliest ones of all other nodes."""
+    label = torch.where(episode.context, episode.y, prediction.label).numpy()
+    return Panel("predicted", classes=label, ringed=episode.context.numpy(), rings="given", prediction=prediction)
 
 
 def unsure(episode: Episode, prediction: Prediction, name: str = "", with_accuracy: bool = False) -> Panel:

@@ -1,4 +1,4 @@
-"""Tasks by name: sources of episodes."""
+"""Tasks, by name or from a user's own graphs: sources of episodes."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from torch.optim.swa_utils import get_ema_multi_avg_fn
 from ..errors import UserError
 from ..models import configs
 from ..models.base import Model, ModelConfig
-from ..models.pretrained import check_finite, from_pretrained, save
+from ..models.pretrained import SHIPPED, check_finite, from_pretrained, save
 from ..tasks import get_task
 from ..tasks.base import Task
 from . import folder as run_folder
@@ -94,9 +94,11 @@ def fit(
     if isinstance(model, Model):
         if changed != configuration:
             raise UserError(f"The model is given whole, so that none of its fields can be set by {', '.join(given)}.")
-        network = model
+        network = model.train()  # one that was loaded comes in the mode for predicting
     else:
         network = configs.build(changed)
+        if network.config.kind in SHIPPED and not lessons.drawn:  # what came with the package learns on
+            network.load_state_dict(from_pretrained(network.config.kind).state_dict())
     _try_out(network, plan, lessons, seed, thoroughly=bool(options) or network is model)
 
     run = {"task": task.name, "seed": seed, "recipe": asdict(plan), "model": asdict(changed)}
@@ -131,7 +133,7 @@ def fit(
             "nodes": nodes,
             **run,
         }
-        save(network, folder, metrics)
+        save(network.eval(), folder, metrics)
         if finished:  # else no one waits
             trainer.strategy.barrier()
         return Fitted(network, folder, metrics)

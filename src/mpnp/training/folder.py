@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,7 @@ log = logging.getLogger(__name__)
 
 NOTE, METRICS, LOCK = "run.json", "metrics.json", ".lock"
 CHECKPOINTS = "checkpoints"
+PARTS = ("state_dict", "epoch", "loops", "callbacks", "optimizer_states", "lr_schedulers")
 BEFORE = ".before"  # what the name of the checkpoint before the last one ends in
 
 
@@ -100,8 +102,11 @@ def best_weights(folder: Path) -> dict[str, torch.Tensor] | None:
 def load(path: Path) -> dict[str, Any]:
     """A checkpoint; whatever is wrong with it is a :class:`UserError`."""
     try:
+        with zipfile.ZipFile(path) as archive:
+            damaged = archive.testzip()  # torch itself takes weights with flipped bits for weights
         content = torch.load(path, weights_only=True)
-        content["state_dict"], content["epoch"]
+        if damaged or not set(PARTS) <= set(content):
+            raise ValueError(damaged)
     except Exception as error:  # pickle, zip and torch have dozens for a damaged file
         raise UserError(f"{path} is damaged; delete it, or the whole folder, and train again.") from error
     return content

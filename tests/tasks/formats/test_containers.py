@@ -69,6 +69,7 @@ def test_scipy() -> None:
     assert "4 rows of features were given for 3 nodes" in refused((matrix, X.numpy()))
     assert "a square one" in refused(sparse.eye(3, 4))
     assert "[nodes, features]" in refused((matrix, [1, 2, 3]))
+    assert "no numbers" in refused((matrix, np.array([["a"], ["b"], ["c"]])))
     assert "weight of edge 0 is -1.0" in refused(sparse.csr_array(np.array([[0, -1], [0, 0]])))
 
 
@@ -89,6 +90,7 @@ def test_pandas() -> None:
     named = as_graphs((sparse.eye(3), nodes))
     assert named.feature_names == own.feature_names and torch.equal(named.graphs[0].x, own.graphs[0].x)
     assert "fewer than two columns" in refused((nodes, edges[["source"]]))
+    assert "a list was given as the name of a node" in refused((nodes.assign(id=[[1], [2], [3]]), edges))
 
 
 @pytest.mark.parametrize(
@@ -119,6 +121,8 @@ def test_labels_that_do_not_fit() -> None:
     assert "'z', but no node is called so" in refused(as_networkx(), {"z": 1})
     assert "the label '0.5' is a fraction" in refused(as_networkx(), [0.5, 1, 2, 3])
     assert "Several labels per node" in refused(as_networkx(), np.ones((4, 2)))
+    assert "As labels a int was given" in refused(as_networkx(), 3)
+    assert "given as a dict, a list is expected" in refused([nx.path_graph(2), nx.path_graph(2)], {0: 1})
     assert "Labels of 1 graphs were given for 2" in refused([nx.path_graph(2), nx.path_graph(2)], [[0, 1]])
 
 

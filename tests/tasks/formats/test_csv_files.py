@@ -62,7 +62,12 @@ def test_the_features_of_a_trained_model_are_made_again(tmp_path: Path) -> None:
     own = as_graphs(write_csv(tmp_path, "id,colour,age\na,green,5\nb,red,6\nc,red,7\nd,red,8\n"), feature_names=known)
     assert own.feature_names == known == ["age", "age missing", "colour=blue", "colour=red"]
     assert own.graphs[0].x.tolist() == [[5, 0, 0, 0], [6, 0, 0, 1], [7, 0, 0, 1], [8, 0, 0, 1]]
-    assert "Ignored, as the model was trained without: colour=green." in own.notes
+    assert own.notes[0] == "Column 'colour': the model was trained without 'green'."
+    prose = "id,age,colour,text\n" + "".join(f"n{i},1,{i},{i // 2}t\n" for i in range(300))
+    own = as_graphs(write_csv(tmp_path, prose.replace(",1,", ",1,c"), "source,target\n"), feature_names=known)
+    assert own.graphs[0].x[0].tolist() == [1, 0, 0, 0]
+    assert "Column 'colour': the model was trained without 'c0' and others." in own.notes
+    assert "Column 'text' is ignored: the model was trained without it." in own.notes
     with pytest.raises(UserError, match="'colour=blue', which the model was trained with, is not there"):
         as_graphs(write_csv(tmp_path, "id,colour,age\na,1,5\nb,2,6\nc,3,7\nd,4,8\n"), feature_names=known)
 
@@ -127,12 +132,14 @@ def test_too_many_labels_or_categories_are_refused(tmp_path: Path) -> None:
         ("id,p\na,2020-01-31 10:00\nb,2020-02-01\n", EDGES_CSV, ("is a date",)),
         ("id,p\na,31.1.2020\nb,1/2/21\n", EDGES_CSV, ("is a date",)),
         ("id,p,P\na,1,2\n", EDGES_CSV, ("two columns", "'p'")),
+        ("id,p,p missing\na,1,2\nb,,3\nc,1,4\n", EDGES_CSV, ("two features", "'p missing'")),
         ("label,p\na,1\n", EDGES_CSV, ("'id'",)),
         ("id;p\na;1,5\n", EDGES_CSV, ("commas",)),
         ("0,1.5\n1,2.5\n", EDGES_CSV, ("header",)),
         ("id,label\na,0.5\nb,1\n", EDGES_CSV, ("'0.5'", "fraction")),
         ("id,graph\na,1\nb,\n", EDGES_CSV, ("line 3", "graph")),
         ('id,p\n"a,1\n', EDGES_CSV, ("nodes.csv", "not a table")),
+        ('id,p\na,1\nb,"very\ntall"\n', EDGES_CSV, ("line 4", "'very tall'")),
         (NODES_CSV, "", ("edges.csv", "empty")),
         (NODES_CSV, "source,target\na,z\n", ("edges.csv", "line 2", "'z' is not in nodes.csv")),
         (NODES_CSV, "source,target\na,b,c\n", ("edges.csv", "line 2", "3 cells")),

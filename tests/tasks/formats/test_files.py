@@ -51,7 +51,7 @@ def test_features_are_known_by_name(tmp_path: Path) -> None:
         as_graphs(tmp_path, feature_names=["p", "r"])
     few = as_graphs(tmp_path, feature_names=["q"])
     assert few.graphs[0].x.tolist() == X[:, 1:].tolist()
-    assert "Ignored, as the model was trained without: p." in few.notes
+    assert "Column 'p' is ignored: the model was trained without it." in few.notes
     nameless = as_graphs(as_pt(tmp_path), feature_names=["q", "p"])
     assert torch.equal(nameless.graphs[0].x, X) and any("no names" in note for note in nameless.notes)
     with pytest.raises(UserError, match="2 features, the model was trained with 3"):

@@ -56,6 +56,8 @@ def test_several_graphs_may_name_their_nodes_alike(tmp_path: Path) -> None:
         ({"nodes": [{"id": "a"}], "links": [{"source": "a", "target": "b"}]}, "node 'b' is not in"),
         ({"nodes": [{"id": "a", "v": [1]}, {"id": "b", "v": [2]}], "links": []}, "a list was given"),
         ({"nodes": [{"id": "a", "v": 1}, {"id": "b", "v": "2"}], "links": []}, "'2' was given among numbers"),
+        ({"nodes": [{"id": "a", "v": 10**400}, {"id": "b", "v": 2}], "links": []}, "a finite number is expected"),
+        ({"nodes": [{"id": "a"}], "links": [{"source": "a", "target": "a", "weight": [1]}]}, "the weight '[1]'"),
     ],
 )
 def test_bad_files(tmp_path: Path, content: Any, part: str) -> None:

@@ -70,6 +70,7 @@ def test_archives_are_not_unfolded_beyond_reason(tmp_path: Path, monkeypatch: py
 def test_damaged_archives(tmp_path: Path) -> None:
     path = write_npz(tmp_path, x=X.numpy(), edge_index=EDGES.numpy())
     whole = path.read_bytes()
-    for content in (whole[:100], b"hello", whole[:-30]):
+    middle = whole.index(b"x.npy") + 60  # within the compressed bytes
+    for content in (whole[:100], b"hello", whole[:-30], whole[:middle] + b"\xff\xff\xff" + whole[middle + 3 :]):
         path.write_bytes(content)
         fails(path, "NumPy archive")

@@ -122,3 +122,7 @@ def test_damaged_files(tmp_path: Path) -> None:
         path.write_bytes(content)
         fails(path, "torch.save")
     fails(save(tmp_path, Data.__new__(Data)), "damaged")
+    foreign = bytearray(whole)
+    foreign[whole.index(b"PK\x01\x02") + 6] = 99  # a version of archives that Python cannot read
+    path.write_bytes(bytes(foreign))
+    fails(path, "torch.save")

@@ -13,7 +13,7 @@ from torch_geometric.edge_index import EdgeIndex
 
 from ...errors import UserError
 from ...graphs import UNLABELLED
-from .own_graphs import MAX_CLASSES, Choices, Edges, OwnGraphs, one_way
+from .own_graphs import MAX_CLASSES, Choices, Edges, OwnGraphs, lacks_reverse
 
 READ = ("x", "edge_index", "y", "edge_weight", "edge_type", "train_mask")
 # Splits of benchmarks and bookkeeping of PyG; nothing is lost by not reading them.
@@ -165,4 +165,4 @@ def _undirect(graph: Data) -> None:
 
 def _one_way(graphs: Sequence[Data]) -> bool:
     sound = [g for g in graphs if g.edge_index is not None and g.edge_index.dim() == 2 and g.edge_index.size(0) == 2]
-    return one_way(sound)
+    return lacks_reverse(sound)

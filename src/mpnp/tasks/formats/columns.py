@@ -70,7 +70,12 @@ def _number(value: Any, typed: bool) -> float | None:
     if isinstance(value, str):
         read = np.nan if typed else number(value)
         return None if read != read else read
-    return float(value) if isinstance(value, int | float | Decimal | np.number | np.bool_) else None
+    if not isinstance(value, int | float | Decimal | np.number | np.bool_):
+        return None
+    try:
+        return float(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        return np.inf
 
 
 def _is_date(value: Any) -> bool:
@@ -114,7 +119,11 @@ def encode(
     """Features of ``nodes`` nodes; where the names ``known`` to a model are given, exactly these in this order."""
     parts: dict[str, Part] = {}
     for column in columns:
-        parts |= _parts(column, None if known is None else set(known), where, notes)
+        made = _parts(column, known, where, notes)
+        twice = next(iter(parts.keys() & made.keys()), None)
+        if twice is not None:
+            raise UserError(f"In {where}: two features would be called '{twice}'; rename a column.")
+        parts |= made
     if known is not None:
         parts = _as_known(parts, columns, known, where, notes)
     check_size(nodes, len(parts), where)
@@ -131,9 +140,13 @@ def encode(
 Part = tuple[FeatureKind, Callable[[], Any]]  # made when its place in x is known, so that no column is held twice
 
 
-def _parts(column: Column, known: set[str] | None, where: str, notes: list[str]) -> dict[str, Part]:
-    """The features that a column becomes, by name."""
+def _parts(column: Column, known: Sequence[str] | None, where: str, notes: list[str]) -> dict[str, Part]:
+    """The features that a column becomes, by name; none if a model does not know the column."""
     name, flag = column.name, f"{column.name} missing"
+    expected = [part for part in known or () if part.startswith(f"{name}=")]
+    if known is not None and not expected and name not in known:
+        notes.append(f"Column '{name}' is ignored: the model was trained without it.")
+        return {}
     if column.numbers is not None:
         values, gaps = column.numbers, np.isnan(column.numbers)
         if not gaps.any():
@@ -147,7 +160,11 @@ def _parts(column: Column, known: set[str] | None, where: str, notes: list[str])
         return {name: (column.kind, lambda: filled), flag: ("missing", lambda: gaps)}
     texts = column.texts
     present = {text for text in texts if text is not None}
-    expected = sorted(part for part in known or () if part.startswith(f"{name}="))
+    if expected:
+        new = sorted(present - {part.removeprefix(f"{name}=") for part in expected})
+        if new:
+            notes.append(f"Column '{name}': the model was trained without '{new[0]}'{' and others' * (len(new) > 1)}.")
+        present -= set(new)
     if not expected and len(present) == 1:
         notes.append(f"Column '{name}' has the same text everywhere and is ignored.")
         return {}
@@ -160,13 +177,13 @@ def _parts(column: Column, known: set[str] | None, where: str, notes: list[str])
             "expected; drop or ignore the column, or give numbers instead."
         )
     number_of = {text: i for i, text in enumerate(sorted(present))}
-    codes = np.array([-1 if text is None else number_of[text] for text in texts])
+    gaps = np.array([text is None for text in texts])
+    codes = np.array([number_of.get(text, -1) for text in texts])  # type: ignore[arg-type]
     parts: dict[str, Part] = {
         f"{name}={text}": ("category", lambda code=code: codes == code)  # type: ignore[misc]
         for text, code in number_of.items()
     }
     made = f"Column '{name}' holds {len(present)} categories, a feature each"
-    gaps = codes == -1
     if gaps.any():
         parts[flag] = ("missing", lambda: gaps)
         made += f"; {int(gaps.sum())} of {len(gaps)} values are missing, and '{flag}' is 1 there"
@@ -179,7 +196,6 @@ def _as_known(
 ) -> dict[str, Part]:
     """The features a model knows, by name; a category or a gap that does not occur here is 0 everywhere."""
     if list(known) == ["constant"]:
-        notes.extend(f"Column '{c.name}' is ignored: the model was trained without features." for c in columns)
         return {}
     here = {column.name for column in columns}
     texts = {column.name for column in columns if column.numbers is None}
@@ -195,7 +211,7 @@ def _as_known(
             f"In {where}: the feature '{lost[0]}', which the model was trained with, is not there; the features here are "
             f"{', '.join(parts) or 'none'}."
         )
-    ignored = [name for name in parts if name not in known]
-    if ignored:
-        notes.append(f"Ignored, as the model was trained without: {', '.join(ignored)}.")
+    unflagged = [name for name in parts if name not in known]
+    if unflagged:
+        notes.append(f"Left out, as the model was trained without: {', '.join(unflagged)}.")
     return {name: parts.get(name, ("category", lambda: 0.0)) for name in known}

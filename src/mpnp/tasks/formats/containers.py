@@ -51,8 +51,11 @@ def as_graphs(
     For the other options see docs/your-graphs.md.
     """
     choices = Choices(class_names, feature_names, label_column, directed, tuple(ignore))
-    own = _read(source, choices if labels is None else replace(choices, class_names=None))
-    return own if labels is None else _labelled(own, labels, class_names)
+    try:
+        own = _read(source, choices if labels is None else replace(choices, class_names=None))
+        return own if labels is None else _labelled(own, labels, class_names)
+    except UserError as error:  # which may quote a cell of several lines
+        raise UserError(" ".join(str(error).split())) from error
 
 
 def _read(source: Any, choices: Choices) -> OwnGraphs:
@@ -110,7 +113,10 @@ def _from_matrix(adjacency: Any, features: Any, choices: Choices) -> OwnGraphs:
     else:
         check_size(*_shape(features), "the features")
         dense = features.toarray() if sparse.issparse(features) else features
-        item["x"] = dense if isinstance(dense, Tensor) else torch.from_numpy(np.array(dense, dtype=np.float32))
+        try:
+            item["x"] = dense if isinstance(dense, Tensor) else torch.from_numpy(np.array(dense, dtype=np.float32))
+        except (TypeError, ValueError) as error:
+            raise UserError(f"The features are no numbers ({error}); give numbers, or a pandas frame.") from error
     if len(item["x"]) != matrix.shape[0]:
         raise UserError(
             f"{len(item['x'])} rows of features were given for {matrix.shape[0]} nodes; one per node is expected."
@@ -129,6 +135,10 @@ def _shape(features: Any) -> tuple[int, int]:
 
 def _labelled(own: OwnGraphs, labels: Any, class_names: Sequence[str] | None) -> OwnGraphs:
     """The same graphs with other labels."""
+    if len(own.graphs) > 1 and not isinstance(labels, list | tuple):
+        raise UserError(
+            f"Labels for {len(own.graphs)} graphs were given as a {type(labels).__name__}, a list is expected."
+        )
     per_graph = [labels] if len(own.graphs) == 1 else list(labels)
     if len(per_graph) != len(own.graphs):
         raise UserError(
@@ -157,7 +167,9 @@ def _per_node(labels: Any, names: list[str]) -> list[Any]:
             )
         listed = [by_name.get(name) for name in names]
     else:
-        listed = labels.tolist() if hasattr(labels, "tolist") else list(labels)
+        listed = labels.tolist() if hasattr(labels, "tolist") else labels
+        if isinstance(listed, str) or not isinstance(listed, Sequence):
+            raise UserError(f"As labels a {type(labels).__name__} was given, an array, a list or a dict is expected.")
         if len(listed) != len(names):
             raise UserError(f"{len(listed)} labels were given for {len(names)} nodes; one per node is expected.")
     if any(isinstance(value, list) for value in listed):

@@ -6,6 +6,7 @@ import csv
 import math
 import re
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from ...errors import UserError
@@ -14,6 +15,7 @@ from .own_graphs import Choices, OwnGraphs
 from .tables import Table, from_tables
 
 Rows = list[tuple[int, list[str]]]
+CHUNK = 4_096  # rows turned into columns at a time
 
 
 def read_csv(folder: Path, choices: Choices) -> OwnGraphs:
@@ -52,15 +54,20 @@ def read_table(file: Path) -> Table:
         twice = next(name for name in lower if lower.count(name) > 1)
         raise UserError(f"In {file}: two columns are named '{twice}'; rename one.")
     columns: list[list[str]] = [[] for _ in header]
-    lines, seen = [], dict[str, str]()
-    for line, row in rows:
-        check_width(file, line, row, len(header))
-        lines.append(line)
-        for column, cell in zip(columns, row, strict=True):
-            column.append(seen.setdefault(cell, cell))  # the same text once, however many edges name a node
-    return Table(
-        str(file), dict(zip(header, columns, strict=True)), lambda row: f"{file}, line {lines[row]}", typed=False
-    )
+    seen: dict[str, str] = {}  # the same text once, however many edges name a node
+    while chunk := list(islice(rows, CHUNK)):
+        for line, row in chunk:
+            if len(row) != len(header):
+                check_width(file, line, row, len(header))
+        for i, column in enumerate(columns):
+            cells = [row[i] for _, row in chunk]
+            column.extend(map(seen.setdefault, cells, cells))
+
+    def place(row: int) -> str:
+        line = next(islice((line for line, cells in _rows(file) if cells), row + 1, None))
+        return f"{file}, line {line}"
+
+    return Table(str(file), dict(zip(header, columns, strict=True)), place, typed=False)
 
 
 def read_rows(file: Path) -> Rows:

@@ -23,8 +23,6 @@ def from_frames(nodes: Any, edges: Any, choices: Choices) -> OwnGraphs:
     table, links = _frame(nodes, "the frame of nodes"), _frame(edges, "the frame of edges")
     if table.find("id", "node") is None:
         table.columns = {"id": nodes.index.tolist(), **table.columns}
-    if len(links.columns) < 2:
-        raise UserError("The frame of edges has fewer than two columns; source and target are expected.")
     return from_tables(table, links, choices)
 
 

@@ -48,7 +48,7 @@ def value_of(text: str | None, kind: str) -> Any:
         value = number(text)
         if value != value or (kind in WHOLE and not value.is_integer()):
             raise MalformedError(f"'{text}' is no {kind}")
-        return int(text) if kind in WHOLE and text.lstrip("+-").isdigit() else value
+        return int(text) if kind in WHOLE and len(text) < 19 and text.lstrip("+-").isdigit() else value
     return text
 
 

@@ -101,16 +101,14 @@ class Edges:
         """Sorted by source, then target, then type; of repeated edges one is left, with the sum of their weights."""
         kinds = 1 if self.kind is None else len(self.kind_names)
         key = (self.ends[0] * nodes + self.ends[1]) * kinds + (0 if self.kind is None else self.kind)
-        key, place = np.unique(key, return_inverse=True)
+        if self.weight is None:
+            key, weight = np.unique(key), None
+        else:
+            key, place = np.unique(key, return_inverse=True)
+            weight = np.bincount(place.reshape(-1), self.weight, minlength=len(key)).astype(np.float64)
         pair, kind = np.divmod(key, kinds)
-        return Edges(
-            np.stack(np.divmod(pair, max(nodes, 1))),
-            None
-            if self.weight is None
-            else np.bincount(place.reshape(-1), self.weight, minlength=len(key)).astype(np.float64),
-            None if self.kind is None else kind,
-            self.kind_names,
-        )
+        ends = np.stack(np.divmod(pair, max(nodes, 1)))
+        return Edges(ends, weight, None if self.kind is None else kind, self.kind_names)
 
 
 def cut(
@@ -144,7 +142,7 @@ def cut(
     return graphs, graph_names
 
 
-def one_way(graphs: Sequence[Data]) -> bool:
+def lacks_reverse(graphs: Sequence[Data]) -> bool:
     """Whether an edge of some graph lacks its reverse."""
     for graph in graphs:
         source, target = graph.edge_index

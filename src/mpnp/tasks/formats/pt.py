@@ -46,8 +46,10 @@ def _refuse_compressed(path: Path) -> None:
     try:
         with zipfile.ZipFile(path) as archive:
             compressed = any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist())
-    except (zipfile.BadZipFile, OSError, ValueError):
-        return  # torch.load will say so
+    except OSError:
+        raise
+    except Exception as error:  # a damaged archive can provoke any
+        raise UserError(f"The file {path} cannot be read as a file written by torch.save; save it again.") from error
     if compressed:
         raise UserError(f"The file {path} is compressed, which torch.save does not do; load it and save it again.")
 

@@ -72,5 +72,7 @@ class _Key(tuple[int, Hashable]):
 
 
 def _columns(rows: list[Attributes], taken: tuple[str, ...]) -> dict[str, list[Any]]:
-    names = dict.fromkeys(str(name) for attributes in rows for name in attributes)
-    return {name: [attributes.get(name) for attributes in rows] for name in names if name.lower() not in taken}
+    names = dict.fromkeys(name for attributes in rows for name in attributes)
+    return {
+        str(name): [attributes.get(name) for attributes in rows] for name in names if str(name).lower() not in taken
+    }

@@ -14,7 +14,7 @@ from ...errors import UserError
 from ...graphs import UNLABELLED
 from .columns import encode, read_column
 from .labels import in_order, is_missing, number, numbered, text_of
-from .own_graphs import Choices, Edges, Floats, Ints, OwnGraphs, cut, one_way
+from .own_graphs import Choices, Edges, Floats, Ints, OwnGraphs, cut, lacks_reverse
 
 MAX_EDGE_TYPES = 1_000
 
@@ -88,7 +88,8 @@ def from_tables(
     if repeated:
         how = "merged" if links.weight is None else "merged, their weights added up"
         notes.append(f"{repeated} repeated edge{'s' * (repeated > 1)} {'were' if repeated > 1 else 'was'} {how}.")
-    if not (directed if choices.directed is None else choices.directed):
+    one_way = directed if choices.directed is None else choices.directed
+    if not one_way:
         links = links.both_ways(len(index))
     names = [text_of(name) for name in index] if names is None else names
     owner = _owner(nodes, graph_column, len(index))
@@ -100,7 +101,7 @@ def from_tables(
         features.names,
         features.kinds,
         links.kind_names,
-        one_way(graphs),
+        one_way and lacks_reverse(graphs),
         notes,
         nodes.where,
     )
@@ -120,7 +121,7 @@ def _label_column(nodes: Table, choices: Choices, names: tuple[str, ...]) -> str
 
 def _index(nodes: Table, key: str) -> dict[Hashable, int]:
     index: dict[Hashable, int] = {}
-    for row, name in enumerate(nodes.columns[key]):
+    for row, name in enumerate(_names(nodes, key)):
         # A node may well be called 'NA'; only nothing at all is no name.
         if name == "" or (not isinstance(name, str) and is_missing(name)):
             raise UserError(f"In {nodes.place(row)}: the node has no name; give it one in column '{key}'.")
@@ -130,6 +131,19 @@ def _index(nodes: Table, key: str) -> dict[Hashable, int]:
     if not index:
         raise UserError(f"In {nodes.where}: there are no nodes; add a row per node.")
     return index
+
+
+def _names(table: Table, column: str) -> Sequence[Hashable]:
+    """A column of names, which may be anything that can be looked up."""
+    values = table.columns[column]
+    rows = enumerate(values) if table.typed else ()  # cells of text always can
+    row = next((row for row, value in rows if not isinstance(value, Hashable)), None)
+    if row is not None:
+        raise UserError(
+            f"In {table.place(row)}: a {type(values[row]).__name__} was given as the name of a node, a text or a number is "
+            f"expected in column '{column}'."
+        )
+    return values
 
 
 def _owner(nodes: Table, column: str | None, count: int) -> Ints:
@@ -147,17 +161,20 @@ def _owner(nodes: Table, column: str | None, count: int) -> Ints:
 
 def _edges(table: Table, index: dict[Hashable, int], nodes: str, notes: list[str]) -> Edges:
     source, target = table.find("source"), table.find("target")
+    if len(table.columns) < 2:
+        raise UserError(f"In {table.where}: there are fewer than two columns, source and target are expected.")
     if source is None or target is None:
         source, target = list(table.columns)[:2]
     ends = np.empty((2, len(table.columns[source])), dtype=np.int64)
     for side, column in enumerate((source, target)):
-        for row, name in enumerate(table.columns[column]):
-            node = index.get(name)
-            if node is None:
-                raise UserError(
-                    f"In {table.place(row)}: node '{text_of(name)}' is not in {Path(nodes).name}; add it or drop the edge."
-                )
-            ends[side, row] = node
+        numbers: list[Any] = list(map(index.get, _names(table, column)))
+        if None in numbers:
+            row = numbers.index(None)
+            name = text_of(table.columns[column][row])
+            raise UserError(
+                f"In {table.place(row)}: node '{name}' is not in {Path(nodes).name}; add it or drop the edge."
+            )
+        ends[side] = numbers
     weight, kind = table.find("weight", "edge_weight"), table.find("type", "edge_type")
     rest = [column for column in table.columns if column not in (source, target, weight, kind)]
     if rest:
@@ -172,7 +189,10 @@ def _weights(table: Table, column: str) -> Floats:
     values = table.columns[column]
     weights = np.empty(len(values))
     for row, value in enumerate(values):
-        weight = number(value) if isinstance(value, str) else np.nan if is_missing(value) else float(value)
+        try:
+            weight = number(value) if isinstance(value, str) else np.nan if is_missing(value) else float(value)
+        except (TypeError, ValueError, OverflowError):
+            weight = np.nan
         if not 0 <= weight <= np.finfo(np.float32).max:
             raise UserError(
                 f"In {table.place(row)}: the weight '{text_of(value)}' was given, a finite number that is not negative is "

@@ -15,7 +15,7 @@ from .arrays import position_names
 from .columns import LARGEST
 from .csv_files import check_width, read_rows
 from .labels import number, numbered
-from .own_graphs import Choices, Edges, OwnGraphs, cut, one_way
+from .own_graphs import Choices, Edges, OwnGraphs, cut, lacks_reverse
 
 
 def read_tud(folder: Path, prefix: str, choices: Choices) -> OwnGraphs:
@@ -62,7 +62,7 @@ def read_tud(folder: Path, prefix: str, choices: Choices) -> OwnGraphs:
     graphs, graph_names = cut(f"{folder / prefix}_A.txt", x, y, links, owner, names)
     features = position_names(x.shape[1], choices, str(folder), notes)
     return OwnGraphs(
-        graphs, graph_names, classes, features, directed=one_way(graphs), notes=notes, where=str(folder / prefix)
+        graphs, graph_names, classes, features, directed=lacks_reverse(graphs), notes=notes, where=str(folder / prefix)
     )
 
 

@@ -76,7 +76,7 @@ def communities(random: Random, nodes: int, classes: int) -> Drawn:
     of[community[community < classes * below]] = y[community < classes * below]
     alike = of[:, None] == of[None, :]
     style = random.random()
-    if style < 0.65:  # birds of a feather
+    if style < 0.8:  # birds of a feather
         affinity = np.full((blocks, blocks), between(random, 0.002, 0.7))
         affinity[alike] = np.maximum(affinity[alike], between(random, 0.03, 1))
         affinity[np.eye(blocks, dtype=bool)] = 1.0
@@ -97,7 +97,7 @@ def communities(random: Random, nodes: int, classes: int) -> Drawn:
 def _dressed(random: Random, kinds: list[np.ndarray], edges: np.ndarray) -> np.ndarray:
     """Features of what nodes are, perhaps taken over from neighbours; or none."""
     nodes = kinds[0].size
-    if random.random() < 0.15:
+    if random.random() < 0.22:
         return looks.nothing(random, nodes)
     x = looks.some(random, [kinds[0]] if random.random() < 0.3 else kinds)
     if random.random() < 0.15:
@@ -234,10 +234,10 @@ def appearances(random: Random, nodes: int, classes: int) -> Drawn:
 
 Family = Callable[[Random, int, int], Drawn]
 FAMILIES: dict[str, tuple[float, Family]] = {
-    "communities": (0.55, communities),
+    "communities": (0.58, communities),
     "space": (0.08, space),
     "rules": (0.1, rules),
     "clues": (0.05, clues),
-    "roles": (0.09, roles),
+    "roles": (0.06, roles),
     "appearances": (0.13, appearances),
 }

@@ -1,0 +1,47 @@
+"""What a node's surroundings are like: the labels near it, and the neighbours it shares with labelled nodes."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from .context import Context
+
+
+def around(context: Context) -> Tensor:
+    """Class shares among the labelled neighbours at one and two hops, own label taken out, [N, 2 (C + 1) or more]."""
+    walks, shown, prior = context.views.walks, context.shown, context.judge.shares.float()
+    once = walks.mean(shown) * (walks.strength > 0).unsqueeze(1)
+    twice = walks.mean(once) - walks.returns.unsqueeze(1) * shown
+    reads = [once, twice.clamp(min=0)]
+    if walks.directed:
+        reads += [walks.outgoing(shown), walks.incoming(shown)]
+    columns = []
+    for read in reads:
+        mass = read.sum(1, keepdim=True)
+        known = mass > 1e-9
+        columns += [
+            torch.where(known, read / mass.clamp(min=1e-9) - prior, torch.zeros_like(read)),
+            known.float() - known.float().mean(),
+        ]
+    return torch.cat(columns, 1)
+
+
+def everything(context: Context, labels_around: Tensor) -> Tensor:
+    """Features, their neighbours' mean, structure and the labels around side by side, each block of weight one."""
+    views = context.views
+    blocks = [views.structure, labels_around]
+    if views.x is not None:
+        blocks += [views.x, views.linear["ax"]]
+    scaled = []
+    for block in blocks:
+        centred = block - block.mean(0)
+        scaled.append(centred / centred.square().sum(1).mean().sqrt().clamp(min=1e-6))
+    return torch.cat(scaled, 1)
+
+
+def shared_neighbours(context: Context) -> Tensor:
+    """D^-1/2 A D^-1 A D^-1/2 at the landmarks, [N, m]."""
+    walks = context.views.walks
+    root = walks.strength.clamp(min=1e-30).rsqrt().unsqueeze(1) * (walks.strength > 0).unsqueeze(1)
+    return root * walks.sum(root.square() * walks.sum(root * context.at_landmarks()))

@@ -1,0 +1,69 @@
+"""Experts that regress labels on what nodes are like: ridge regression with linear, radial and given kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from .context import Context
+from .ridge import kernel_ridge, ridge
+
+PART = 2**22  # numbers in a block of radial kernel values
+LARGEST = 60.0  # a score before it becomes a probability
+
+
+def linear(context: Context, basis: Tensor) -> Tensor:
+    """The linear kernel on ``basis`` [N, d]; log-probabilities [N, C], as of all experts here."""
+    fit = ridge(basis[context.nodes], context.judge.centred)
+    lam, temperature, left_out = context.judge.choose(fit)
+    return _opinion(context, basis @ fit.weights[lam].float(), temperature, left_out)
+
+
+def radial(context: Context, places: Tensor) -> Tensor:
+    r"""The kernel :math:`\exp(-\|a - b\|^2 / \overline{d^2})` on ``places`` [N, d], with the mean squared distance of two nodes."""
+    centred = places - places.mean(0)
+    width = 2 * centred.square().sum(1).mean().clamp(min=1e-12)
+    marks = centred[context.landmarks]
+
+    def kernel(rows: Tensor) -> Tensor:
+        return torch.exp(-torch.cdist(rows, marks).square() / width)
+
+    size = max(1, PART // max(marks.size(0), 1))
+    return _spanned(
+        context,
+        kernel(marks),
+        lambda weights: torch.cat([kernel(rows) @ weights for rows in centred.split(size)]),
+        lambda: kernel(centred[context.nodes]),
+    )
+
+
+def spanned(context: Context, columns: Tensor) -> Tensor:
+    """A kernel whose ``columns`` [N, m] at the landmarks are given."""
+    return _spanned(
+        context, columns[context.landmarks], lambda weights: columns @ weights, lambda: columns[context.nodes]
+    )
+
+
+def _spanned(
+    context: Context, among: Tensor, everywhere: Callable[[Tensor], Tensor], at_context: Callable[[], Tensor]
+) -> Tensor:
+    """``among`` [m, m] the landmarks; ``everywhere``: all nodes' kernel values times weights [m, C]; ``at_context`` [n, m]."""
+    judge = context.judge
+    if context.exact:
+        fit = kernel_ridge(among, judge.centred)
+        lam, temperature, left_out = judge.choose(fit)
+        weights = fit.weights[lam]
+    else:  # Nyström: the landmarks span a space in which regression is linear
+        values, vectors = torch.linalg.eigh(among.double())
+        half = vectors / values.clamp(min=1e-6 * float(values.max()) + 1e-30).sqrt()
+        fit = ridge(at_context().double() @ half, judge.centred)
+        lam, temperature, left_out = judge.choose(fit)
+        weights = half @ fit.weights[lam]
+    return _opinion(context, everywhere(weights.float()), temperature, left_out)
+
+
+def _opinion(context: Context, values: Tensor, temperature: float, left_out: Tensor) -> Tensor:
+    scores = (values + context.judge.shares.float()) * temperature
+    return context.opinion(scores.clamp(-LARGEST, LARGEST).log_softmax(-1), left_out)

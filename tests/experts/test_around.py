@@ -1,0 +1,81 @@
+"""What a node's surroundings are like, by hand."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+from mpnp.experts.around import around, everything, shared_neighbours
+from mpnp.experts.context import Context
+from mpnp.experts.judge import Judge
+
+from .made import both, two_towns, views
+
+
+def given(edges: Tensor, nodes: int, labels: dict[int, int], classes: int = 2, x: Tensor | None = None) -> Context:
+    y = torch.tensor(list(labels.values()))
+    return Context(views(edges, nodes, x), torch.tensor(list(labels)), Judge(y, classes))
+
+
+def shares(context: Context) -> list[list[list[float]]]:
+    """Per hop and node the shares of the classes, without the prior taken off; empty where no label is near."""
+    table, prior, classes = around(context), context.judge.shares.float(), context.judge.classes
+    hops = []
+    for hop in table.split(classes + 1, 1):
+        known = hop[:, -1] > hop[:, -1].mean() - 1e-6
+        if bool((hop[:, -1] == hop[0, -1]).all()):  # all of them or none
+            known = hop[:, :-1].abs().sum(1) > 1e-6
+        hops.append(
+            [
+                [round(v, 4) for v in (row + prior).tolist()] if k else []
+                for row, k in zip(hop[:, :-1], known, strict=True)
+            ]
+        )
+    return hops
+
+
+def test_a_path_by_hand() -> None:
+    """0 - 1 - 2 - 3 with 0 of class 0 and 2 of class 1. No one sees their own label: not at one hop, nor at two."""
+    one, two = shares(given(both([(0, 1), (1, 2), (2, 3)]), 4, {0: 0, 2: 1}))
+    assert one == [[], [0.5, 0.5], [], [0.0, 1.0]]
+    assert two == [[0.0, 1.0], [], [1.0, 0.0], []]
+
+
+def test_weights_and_loops_count_as_they_should() -> None:
+    edges = torch.tensor([[0, 2, 1, 1, 0], [1, 1, 0, 2, 0]])
+    context = Context(
+        views(edges, 3, weight=torch.tensor([3.0, 1.0, 3.0, 1.0, 9.0])),
+        torch.tensor([0, 2]),
+        Judge(torch.tensor([0, 1]), 2),
+    )
+    assert shares(context)[0] == [[], [0.75, 0.25], []]
+
+
+def test_directions_are_read_where_there_are_any() -> None:
+    """1 leads to 0 and 2 leads to 1: what a node leads to and what leads to it are seen apart."""
+    context = given(torch.tensor([[1, 2], [0, 1]]), 3, {0: 0, 2: 1})
+    one, _, outgoing, incoming = shares(context)
+    assert one[1] == [0.5, 0.5]
+    assert outgoing == [[], [1.0, 0.0], []]
+    assert incoming == [[], [0.0, 1.0], []]
+
+
+def test_neighbours_shared_with_landmarks() -> None:
+    graph = two_towns(12)
+    context = given(graph.edge_index, 12, {1: 0, 5: 1, 6: 0})
+    a = context.views.walks.matrix.to_dense()
+    root = torch.where(a.sum(1) > 0, a.sum(1).clamp(min=1e-9).rsqrt(), 0)
+    dense = root[:, None] * (a @ (root.square()[:, None] * a)) * root
+    torch.testing.assert_close(shared_neighbours(context), dense[:, [1, 5, 6]])
+
+
+def test_everything_side_by_side_has_one_weight_per_block() -> None:
+    graph = two_towns()
+    context = given(graph.edge_index, 60, {0: 0, 1: 1, 2: 0, 3: 1}, x=1000 * graph.x)
+    labels = around(context)
+    table = everything(context, labels)
+    first = context.views.structure.size(1)
+    for block in (table[:, :first], table[:, first : first + labels.size(1)]):
+        assert float(block.square().sum(1).mean()) == pytest.approx(1, rel=1e-4)
+    assert float(table.square().sum(1).mean()) == pytest.approx(4, rel=1e-4)
