@@ -59,7 +59,12 @@ def universal(folder: Path) -> Contestant:
         views, _ = case.arena.opened
         return Session(model, views).answer(case.asked[0])
 
-    return Contestant("universal", predict, asks=True, options={"weights": fingerprint(folder)}, folder=folder)
+    options = {"weights": fingerprint(folder), "hedge": model.config.hedge, "temperature": temperature(model)}
+    return Contestant("universal", predict, asks=True, options=options, folder=folder)
+
+
+def temperature(model: Universal) -> float:
+    return 1.0 if model.calibration is None else model.calibration.temperature
 
 
 def label_propagation(case: Case) -> Prediction:
