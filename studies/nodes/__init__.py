@@ -1,0 +1,1 @@
+"""``universal`` against its rivals on the graphs ``node/*``."""
