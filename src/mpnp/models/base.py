@@ -96,8 +96,8 @@ class Model(
 
     A model is a subclass of :class:`LatentModel`, or, without a latent variable, of :class:`Network`.
 
-    ``sees_own_label``: see :class:`~mpnp.prediction.Predictor`; ``any_classes``: whether it answers other numbers of classes
-    than it was made for; ``has_latent``: whether it is a :class:`LatentModel` whose latent is not switched off.
+    ``sees_own_label``: see :class:`~mpnp.prediction.Predictor`; ``any_classes``, ``any_features``: whether it answers other
+    numbers of them than it was made for; ``has_latent``: whether it is a :class:`LatentModel` whose latent is not switched off.
 
     ``calibration``: a temperature for all predictions, and sets of labels; no part of the configuration nor of the weights.
 
@@ -108,6 +108,7 @@ class Model(
     calibration: "Calibration | None" = None
     sees_own_label = False
     any_classes = False
+    any_features = False
     has_latent = False
 
     def __init__(self, config: ModelConfig) -> None:

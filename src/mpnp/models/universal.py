@@ -117,7 +117,7 @@ class Universal(LatentModel):
     """
 
     config: UniversalConfig
-    any_classes = True
+    any_classes = any_features = True
 
     def __init__(self, config: UniversalConfig) -> None:
         super().__init__(config)
