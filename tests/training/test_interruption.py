@@ -12,6 +12,8 @@ from torch import Tensor
 
 from mpnp.errors import UserError
 from mpnp.tasks.base import Task
+from mpnp.tasks.prior.task import PriorTask
+from mpnp.training import stream
 from mpnp.training.fit import Fitted
 from mpnp.training.learner import Learner
 
@@ -26,6 +28,20 @@ def test_an_interrupted_run_goes_on_with_its_running_mean(
         patch.setattr(Learner, "training_step", stops(2, KeyboardInterrupt))
         train(automata, tmp_path / "part", average=0.9)
     resumed = train(automata, tmp_path / "part", average=0.9, resume=True)
+    assert torch.equal(weights(resumed.model), weights(whole.model))
+    assert log(resumed.folder, "val_nll") == log(whole.folder, "val_nll")
+
+
+def test_an_interrupted_run_on_made_up_graphs_ends_as_if_it_had_not_been(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream, "VALIDATION_DRAWS", 2)
+    task, small = PriorTask(), {"epoch_steps": 2, "batch_graphs": 2, "width": 8, "summary": 8, "z_width": 2}
+    whole = train(task, tmp_path / "whole", "universal", epochs=2, **small)
+    with monkeypatch.context() as patch:
+        patch.setattr(Learner, "training_step", stops(1, KeyboardInterrupt))
+        train(task, tmp_path / "part", "universal", epochs=2, **small)
+    resumed = train(task, tmp_path / "part", "universal", epochs=2, resume=True, **small)
     assert torch.equal(weights(resumed.model), weights(whole.model))
     assert log(resumed.folder, "val_nll") == log(whole.folder, "val_nll")
 

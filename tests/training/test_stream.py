@@ -9,8 +9,10 @@ import torch
 
 from mpnp.models import configs
 from mpnp.tasks.base import Task
-from mpnp.training import recipes
-from mpnp.training.stream import EpisodeStream, validation_episodes
+from mpnp.tasks.prior.task import PriorTask
+from mpnp.training import recipes, stream
+from mpnp.training.recipe import Recipe
+from mpnp.training.stream import DrawnStream, EpisodeStream, lessons_of, validation_episodes
 
 from .learning import Given, graph
 
@@ -47,3 +49,27 @@ def test_few_graphs_are_gone_through_until_an_epoch_has_its_steps(automata: Task
     assert len(stream) == len(episodes) == 9
     assert sum(episode.num_graphs for episode in episodes) == 3 * graphs
     assert not torch.equal(episodes[0].context, episodes[3].context)
+
+
+class Numbers(PriorTask):
+    """Its episodes are their numbers."""
+
+    def draw(self, number: int) -> int:  # type: ignore[override]
+        return number
+
+
+def test_problems_that_are_drawn_never_come_twice() -> None:
+    """Not in another epoch, not with another seed, and not in validation."""
+    task, plan = Numbers(), Recipe(batch_graphs=3, epoch_steps=4)
+    epochs = [lessons_of(task, plan, seed, epoch) for seed in (0, 1) for epoch in (0, 1, 2)]
+    assert all(isinstance(each, DrawnStream) and len(each) == 12 and each.updates == 4 for each in epochs)
+    numbers = [number for each in epochs for number in each]
+    assert len(set(numbers)) == len(numbers) == 72
+    assert list(lessons_of(task, plan, 0, 1)) == list(epochs[1])
+    assert not set(numbers) & set(validation_episodes(task, 0))
+
+
+def test_validation_of_drawn_problems_stays_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream, "VALIDATION_DRAWS", 2)
+    one, two = (validation_episodes(PriorTask(), seed) for seed in (0, 1))
+    assert len(one) == 2 and all(torch.equal(a.context, b.context) for a, b in zip(one, two, strict=True))

@@ -20,7 +20,11 @@ def run(options: Namespace) -> None:
     if options.json:
         print(json.dumps({"tasks": rows}))
         return
-    print(f"{'task':<22}{'graphs':>8}{'nodes':>9}{'features':>10}{'classes':>9}  data")
+    print(f"{'task':<22}{'graphs':>10}{'nodes':>9}{'features':>10}{'classes':>9}  data")
     for row in rows:
-        sizes = [f"{row[key]:,}" if row[key] is not None else "?" for key in ("graphs", "nodes", "features", "classes")]
-        print(f"{row['task']:<22}{sizes[0]:>8}{sizes[1]:>9}{sizes[2]:>10}{sizes[3]:>9}  {row['data']}")
+        sizes = [_size(row[key]) for key in ("graphs", "nodes", "features", "classes")]
+        print(f"{row['task']:<22}{sizes[0]:>10}{sizes[1]:>9}{sizes[2]:>10}{sizes[3]:>9}  {row['data']}")
+
+
+def _size(number: object) -> str:
+    return "?" if number is None else f"{number:,}" if number else "any"

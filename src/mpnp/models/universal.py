@@ -121,8 +121,12 @@ class Universal(LatentModel):
     """
 
     config: UniversalConfig
+<<<<<<< HEAD
     any_classes = True
     leaves_one_out = True
+=======
+    any_classes = any_features = True
+>>>>>>> proofs
 
     def __init__(self, config: UniversalConfig) -> None:
         super().__init__(config)

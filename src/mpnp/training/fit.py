@@ -87,6 +87,12 @@ def fit(
     given = {**(options or {}), **({} if epochs is None else {"epochs": epochs})}
     plan, changed = with_options(plan, configuration, given)
     lessons = task if plan.learn_from is None else get_task(plan.learn_from)
+    kind = type(model) if isinstance(model, Model) else configs.KINDS[configuration.kind]
+    if lessons.drawn and not kind.any_features:
+        raise UserError(
+            f"The graphs of {lessons.name} differ in their features and classes, and '{configuration.name}' is made for one "
+            "number of each; train a model that answers any graph: --model universal."
+        )
     if plan.most_steps and epochs is None:
         fitting = plan.most_steps // lessons_of(lessons, plan, seed, 0).updates
         plan = replace(plan, epochs=max(1, min(plan.epochs, fitting)))

@@ -31,11 +31,12 @@ class PriorTask(Task):
         return 1_000_000, 450
 
     def size(self) -> tuple[int, float]:
-        return self.scale()
+        return 1_000_000, 450.0
 
     def load(self) -> dict[Split, GraphSet]:
         raise UserError(
-            "The problems of prior/graphs are drawn one by one; train a model that answers any graph: --model universal."
+            "The problems of prior/graphs are drawn one by one, each with features and classes of its own, so that there is "
+            "no set of them to score; train universal on them, and score it on another task, such as node/cora."
         )
 
     def problem(self, number: int) -> Problem:
