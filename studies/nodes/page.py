@@ -37,7 +37,7 @@ Written by `python -m studies.nodes --model FOLDER`, which also draws the pictur
 ## Published splits
 
 Labels under a split's training mask are shown, those under its test mask are scored; all splits. Cora and CiteSeer have one split, so no spread; else ± is the
-standard deviation over splits. **Bold**: the best that was measured here. Means are over the graphs that every column has.
+standard deviation over splits. **Bold**: the best that was measured here. A dash: not measured.
 
 ### Accuracy, %
 
@@ -135,6 +135,13 @@ def _common(found: Found, names: Sequence[str]) -> list[str]:
     return [graph for graph in GRAPHS if all((graph, name) in found for name in names)]
 
 
+def _means_over(found: Found, names: Sequence[str]) -> list[list[str]]:
+    """All graphs measured, and those that every column has, where these are fewer."""
+    every = [graph for graph in GRAPHS if any((graph, name) in found for name in names)]
+    common = _common(found, names)
+    return [graphs for graphs in ([every] if every == common else [every, common]) if graphs]
+
+
 def _scores(found: Found, metric: str, digits: int, published: bool = False) -> str:
     names, rivals = _names(found), PUBLISHED if published else {}
     factor = 100 if metric in HUNDREDTHS else 1
@@ -152,10 +159,10 @@ def _scores(found: Found, metric: str, digits: int, published: bool = False) -> 
                     cell += f" ± {factor * found[graph, name].spread(metric):.{digits}f}"
             cells.append(cell)
         rows.append([graph, *cells, *(f"{other[graph]:.1f}" if graph in other else "–" for other in rivals.values())])
-    common = _common(found, names)
-    if common:
-        means = [factor * fmean(found[graph, name].mean(metric) for graph in common) for name in names]
-        rows.append([f"mean of {len(common)}", *(f"{mean:.{digits}f}" for mean in means), *("" for _ in rivals)])
+    for graphs in _means_over(found, names):
+        cells = ["–" if None in (records := [found.get((graph, name)) for graph in graphs])
+                 else f"{factor * fmean(record.mean(metric) for record in records if record):.{digits}f}" for name in names]  # fmt: skip
+        rows.append([f"mean of {len(graphs)}", *cells, *("" for _ in rivals)])
     return table(["graph", *(f"`{name}`" for name in names), *rivals], rows)
 
 
