@@ -58,7 +58,7 @@ def test_what_cannot_be_asked() -> None:
         mpnp.suggest(Mode(), ring([0, -1]), strategy="entropi")
 
 
-@pytest.mark.parametrize("given", ["graphs.csv", 3, ["graphs.csv"]])
-def test_paths_are_for_the_command_line(given: Any) -> None:
-    with pytest.raises(UserError, match="a PyG Data, a list of them"):
+@pytest.mark.parametrize("given", ["none.csv", 3, ["none.csv"]])
+def test_what_is_no_graph_is_refused_in_a_sentence(given: Any) -> None:
+    with pytest.raises(UserError, match=r"nothing at none\.csv|a NetworkX graph"):
         mpnp.suggest(Mode(), given)

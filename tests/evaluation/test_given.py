@@ -60,7 +60,7 @@ def test_anything_else_is_refused(given: Any) -> None:
 
 @pytest.mark.parametrize("given", ["mode", Path("runs/mine"), None, torch.nn.Linear(1, 1)])
 def test_a_predictor_is_an_object_too(given: Any) -> None:
-    for act in (mpnp.evaluate, mpnp.calibrate, mpnp.suggest, mpnp.predict, mpnp.plot):
+    for act in (mpnp.evaluate, mpnp.calibrate, mpnp.suggest, mpnp.plot):
         with pytest.raises(UserError, match=r"a predictor is expected; mpnp\.from_pretrained"):
             act(given, ring())
     with pytest.raises(UserError, match="a predictor is expected"):

@@ -218,7 +218,7 @@ def test_which_nodes_are_scored(name: str) -> None:
     every_target = [0, 1, 2, 3, 4, 6, 8, 10, 12, 14, 15, 18]
     outside_the_context = [6, 8, 10, 12, 15, 18]
     scored = fresh(name).scored(episode_of(0, 1, 2)).tolist()
-    reads_labels = name in ("ampnp", "anp", "unimp")
+    reads_labels = name in ("ampnp", "anp", "unimp", "universal")
     assert scored == (outside_the_context if reads_labels else every_target)
 
 

@@ -23,7 +23,7 @@ def model(name: str) -> ModelConfig:
     return config(name, Given([graph(5)]))
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "universal"])
 def test_a_plain_task_has_the_plain_recipe(name: str) -> None:
     assert derived(model(name), PLAIN) == OURS
 
@@ -85,3 +85,9 @@ def test_the_name_of_a_task_says_nothing(name: str, kind: str) -> None:
     called = (Given([graph(5, 8)], name=task) for task in ("given", "ca/small-world", "shapenet/rocket"))
     one, *others = (recipe(kind, config(name, task, kind), task) for task in called)
     assert others == [one, one]
+
+
+def test_universal_learns_for_long_from_made_up_graphs_and_gently_from_given_ones() -> None:
+    made_up, given = derived(model("universal"), replace(PLAIN, graphs=1_000_000)), derived(model("universal"), PLAIN)
+    assert made_up.epochs * made_up.epoch_steps > 10 * given.epochs * given.epoch_steps
+    assert made_up.learning_rate > given.learning_rate

@@ -96,14 +96,9 @@ class Model(
 
     A model is a subclass of :class:`LatentModel`, or, without a latent variable, of :class:`Network`.
 
-<<<<<<< HEAD
-    ``sees_own_label``: see :class:`~mpnp.prediction.Predictor`; ``any_classes``: whether it answers other numbers of classes
-    than it was made for; ``leaves_one_out``: whether it predicts every context node as if its label were not given;
-    ``has_latent``: whether it is a :class:`LatentModel` whose latent is not switched off.
-=======
     ``sees_own_label``: see :class:`~mpnp.prediction.Predictor`; ``any_classes``, ``any_features``: whether it answers other
-    numbers of them than it was made for; ``has_latent``: whether it is a :class:`LatentModel` whose latent is not switched off.
->>>>>>> proofs
+    numbers of them than it was made for; ``leaves_one_out``: whether it predicts every context node as if its label were
+    not given; ``has_latent``: whether it is a :class:`LatentModel` whose latent is not switched off.
 
     ``calibration``: a temperature for all predictions, and sets of labels; no part of the configuration nor of the weights.
 
@@ -114,11 +109,8 @@ class Model(
     calibration: "Calibration | None" = None
     sees_own_label = False
     any_classes = False
-<<<<<<< HEAD
     leaves_one_out = False
-=======
     any_features = False
->>>>>>> proofs
     has_latent = False
 
     def __init__(self, config: ModelConfig) -> None:

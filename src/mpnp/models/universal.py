@@ -121,12 +121,8 @@ class Universal(LatentModel):
     """
 
     config: UniversalConfig
-<<<<<<< HEAD
-    any_classes = True
-    leaves_one_out = True
-=======
     any_classes = any_features = True
->>>>>>> proofs
+    leaves_one_out = True
 
     def __init__(self, config: UniversalConfig) -> None:
         super().__init__(config)
