@@ -23,7 +23,9 @@ def test_a_published_task_tells_without_its_data(monkeypatch: pytest.MonkeyPatch
     by_rule = {name for name, kind in kinds.items() if kind.labels == "by rule"}
     assert by_rule == {name for name in TASKS if name.startswith("ca/")}
     assert {name for name, kind in kinds.items() if kind.places} == {n for n in TASKS if n.startswith("shapenet/")}
-    assert {name for name, kind in kinds.items() if kind.transductive} == {n for n in TASKS if "transductive" in n}
+    assert {name for name, kind in kinds.items() if kind.transductive} == {
+        n for n in TASKS if "transductive" in n or n.startswith("node/")
+    }
     assert kinds["shapenet/mixed-2"].labels == kinds["cora/few-shot-2"].labels == "arbitrary"
     assert kinds["tud/bzr"] == Properties(405, 36, 3, 10)
     assert kinds["cora/transductive-3"].graphs == 350 and kinds["cora/transductive-11"].nodes == 19_793
