@@ -40,7 +40,7 @@ WORDS = {
 def main() -> None:
     examples = max(map(len, SEEDS.values()))
     figure = Figure(figsize=(4.3 * examples, 3.0 * len(SEEDS)), layout="constrained")
-    rows = figure.subfigures(len(SEEDS), 1, hspace=0.02)
+    rows = figure.subfigures(len(SEEDS), 1, squeeze=False, hspace=0.02)[:, 0]
     for row, (family, seeds) in zip(rows, SEEDS.items(), strict=True):
         row.suptitle(f"{family}, {FAMILIES[family][0]:.0%} of all", x=0.01, ha="left", fontweight="bold")
         axes = row.subplots(1, 2 * examples, width_ratios=[2.2, 1] * examples)
