@@ -61,6 +61,22 @@ def test_directions_are_read_where_there_are_any() -> None:
     assert incoming == [[], [0.0, 1.0], []]
 
 
+@pytest.mark.parametrize("tips", range(2, 60))
+def test_rounding_does_not_give_the_own_label_away(tips: int) -> None:
+    """The centre of a star is the only one labelled: two steps lead back to it alone."""
+    weight = 0.1 + torch.rand(tips, generator=torch.Generator().manual_seed(tips))
+    edges = torch.tensor([[0] * tips, list(range(1, tips + 1))])
+    table = around(
+        Context(
+            views(torch.cat([edges, edges.flip(0)], 1), tips + 1, weight=torch.cat([weight, weight])),
+            torch.tensor([0]),
+            Judge(torch.tensor([1]), 2),
+        )
+    )
+    assert not table[0, 3:5].any()
+    torch.testing.assert_close(table[1, :2], torch.tensor([0.0, 1.0]) - torch.tensor([1 / 3, 2 / 3]))
+
+
 def test_neighbours_shared_with_landmarks() -> None:
     graph = two_towns(12)
     context = given(graph.edge_index, 12, {1: 0, 5: 1, 6: 0})

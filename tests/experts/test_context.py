@@ -31,8 +31,12 @@ def test_labels_of_a_class_lie_in_as_many_folds_as_may_be() -> None:
     assert two.fold.unique().numel() == 2
 
 
-def test_folds_do_not_depend_on_how_nodes_are_numbered() -> None:
-    graph = two_towns()
+@pytest.mark.parametrize("edges", ["as they are", "none", "a ring"])
+def test_folds_do_not_depend_on_how_nodes_are_numbered(edges: str) -> None:
+    """Not even where all places are alike: there features part them."""
+    graph, around = two_towns(), torch.arange(60)
+    if edges != "as they are":
+        graph.edge_index = torch.stack([around, around.roll(1)]) if edges == "a ring" else graph.edge_index[:, :0]
     order = torch.randperm(60, generator=torch.Generator().manual_seed(3))
     place = order.argsort()
     moved = Data(x=graph.x[order], y=graph.y[order], edge_index=place[graph.edge_index])

@@ -7,13 +7,16 @@ from torch import Tensor
 
 from .context import Context
 
+ROUNDING = 1e-5  # what may be left of the own label when it is taken out
+
 
 def around(context: Context) -> Tensor:
     """Class shares among the labelled neighbours at one and two hops, own label taken out, [N, 2 (C + 1) or more]."""
     walks, shown, prior = context.views.walks, context.shown, context.judge.shares.float()
     once = walks.mean(shown) * (walks.strength > 0).unsqueeze(1)
-    twice = walks.mean(once) - walks.returns.unsqueeze(1) * shown
-    reads = [once, twice.clamp(min=0)]
+    own = walks.returns.unsqueeze(1) * shown
+    twice = walks.mean(once) - own
+    reads = [once, torch.where(twice > ROUNDING * own, twice, 0)]
     if walks.directed:
         reads += [walks.outgoing(shown), walks.incoming(shown)]
     columns = []

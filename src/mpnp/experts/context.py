@@ -53,9 +53,16 @@ class Context:
 
     @cached_property
     def order(self) -> Tensor:
-        """The context by class and by place in the graph, [n]: an order that does not depend on how nodes are numbered."""
-        score = self.views.structure[self.nodes].double().sum(1)
-        return (self.judge.y.double() * 1e3 + score).argsort()
+        """The context by class and by place in the graph, [n]: an order that does not depend on how nodes are numbered.
+
+        Places that are alike but for rounding, as everywhere in a graph without edges, are ordered by features.
+        """
+        score = self.views.structure[self.nodes].double().sum(1).mul(1e4).round()
+        order = torch.arange(self.count)
+        if self.views.x is not None:
+            x = self.views.x[self.nodes].double()
+            order = (x @ x.sum(0)).argsort()
+        return order[(self.judge.y.double() * 1e7 + score)[order].argsort(stable=True)]
 
     @cached_property
     def fold(self) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -71,9 +72,10 @@ def _private(x: Tensor) -> bool:
 
 
 def _quantiles(x: Tensor) -> Tensor:
-    """Quartiles by sorting, where ``quantile`` refuses the size."""
-    ordered, last = x.sort(0).values, x.size(0) - 1
-    return torch.stack([ordered[round(share * last)] for share in (0.25, 0.5, 0.75)])
+    """Quartiles of very many values, column by column in time linear in them."""
+    places = [round(share * (x.size(0) - 1)) for share in (0.25, 0.5, 0.75)]
+    columns = [np.partition(column.numpy(), places)[places] for column in x.unbind(1)]
+    return torch.from_numpy(np.stack(columns, 1))
 
 
 def _weighed(x: Tensor) -> Tensor | None:
