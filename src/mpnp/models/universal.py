@@ -24,6 +24,7 @@ from .base import LatentModel, ModelConfig, Reading, evaluating, in_parts
 
 FACTS = 10 + 3 * len(EXPERTS)
 EXTRAS = 3
+HALF = 10  # labels that can be left out, with which the stack has half of its share
 MOST_PAIRS = 1000  # labelled nodes whose opinions are read into the summary
 
 
@@ -31,7 +32,8 @@ MOST_PAIRS = 1000  # labelled nodes whose opinions are read into the summary
 class UniversalConfig(ModelConfig):
     """``num_features`` and ``num_classes`` are 0: any. ``shared``: the graphs of an episode are parts of one problem, whose
     labels mean the same in all of them; else each is answered from its own labels alone. ``hedge``: the share of the stack,
-    which no made-up graph has taught, in what is answered once training is over: real graphs differ from made-up ones."""
+    which no made-up graph has taught, in what is answered once training is over, with many labels: real graphs differ from
+    made-up ones. With few labels the stack knows little, and its share is smaller."""
 
     num_features: int = 0
     num_classes: int = 0
@@ -184,22 +186,18 @@ class Universal(LatentModel):
 
     def score(self, question: Question, z: Tensor, nodes: Tensor) -> Tensor:
         """Scores of every class [Q, K, C] at ``nodes`` [Q] of one problem, for samples ``z`` [K, z]."""
-        summary = self.summary(question)
+        summary, countable = self.summary(question), question.evidence.countable
+        share = self.config.hedge * countable / (countable + HALF)
 
         def work(part: slice) -> Tensor:
             rows = nodes[part]
             log_p = question.evidence.log_p[rows]
             scores = self.weigher.score(summary, z, opinions(log_p), question.node[rows], question.kind)
-            return scores if self.training else self.hedged(scores, log_p[..., EXPERTS.index("stack")])
+            if self.training or share == 0:
+                return scores
+            return hedged(scores, log_p[..., EXPERTS.index("stack")], share)
 
         return in_parts(nodes.numel(), 6 * self.config.width * question.kind.size(0), work)
-
-    def hedged(self, scores: Tensor, stack: Tensor) -> Tensor:
-        """log((1 - h) softmax(scores) + h stack), [Q, K, C] from scores and log-probabilities [Q, C]."""
-        h = self.config.hedge
-        if h == 0:
-            return scores
-        return torch.logaddexp(scores.log_softmax(-1) + math.log1p(-h), stack.unsqueeze(1) + math.log(h))
 
     def sharing(self) -> "Universal":
         """The same model for graphs whose labels mean the same in all of them: each is answered from the labels of all."""
@@ -212,6 +210,11 @@ class Universal(LatentModel):
     def open(self, graph: Data) -> "Session":
         """A graph to ask about again and again: what does not depend on labels is computed once."""
         return Session(self, Views.of(graph))
+
+
+def hedged(scores: Tensor, stack: Tensor, share: float) -> Tensor:
+    """log((1 - share) softmax(scores) + share stack), [Q, K, C] from scores and log-probabilities [Q, C]."""
+    return torch.logaddexp(scores.log_softmax(-1) + math.log1p(-share), stack.unsqueeze(1) + math.log(share))
 
 
 class Session:
