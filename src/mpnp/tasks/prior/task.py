@@ -31,7 +31,7 @@ class PriorTask(Task):
         return 1_000_000, 450
 
     def size(self) -> tuple[int, float]:
-        return 1_000_000, 450.0
+        return 1_000_000, 450
 
     def load(self) -> dict[Split, GraphSet]:
         raise UserError(
