@@ -6,6 +6,7 @@ import html
 import json
 import math
 import types
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields, is_dataclass
@@ -59,16 +60,16 @@ class Stored:
         return self.to_dict()
 
 
-class Shown:
+class Shown(ABC):
     """A table that can be looked at: as text, in a notebook, as a data frame of pandas."""
 
     @property
-    def title(self) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def title(self) -> str: ...
 
+    @abstractmethod
     def rows(self) -> list[dict[str, Any]]:
         """A row each, the first of its columns saying which."""
-        raise NotImplementedError
 
     def to_pandas(self) -> Any:
         """A data frame, the first column its index; pandas has to be installed."""
