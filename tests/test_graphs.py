@@ -232,3 +232,10 @@ def test_the_bad_graph_of_a_list_is_named() -> None:
         GraphSet.from_data_list([Data(**GOOD), Data(**{**GOOD, "x": torch.zeros(3, 5)})])
     with pytest.raises(UserError, match="No graph"):
         GraphSet.from_data_list([])
+
+
+def test_a_notebook_shows_sizes_and_no_tensor() -> None:
+    around = torch.arange(4)
+    graph = Data(x=torch.ones(4, 2), edge_index=torch.stack([around, around.roll(1)]), y=torch.tensor([0, 1, -1, -1]))
+    page = GraphSet.from_data_list([graph, graph])._repr_html_()
+    assert "tensor" not in page and "<td>8</td>" in page and "<td>4</td>" in page

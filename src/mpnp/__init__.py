@@ -3,9 +3,11 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .errors import extras
+
 if TYPE_CHECKING:
     from . import studio
-    from .active import replay, suggest
+    from .active import replay, sample, suggest
     from .classifier import NodeClassifier
     from .episode import Episode, Sampling, sample_episode
     from .errors import UserError
@@ -52,6 +54,7 @@ __all__ = [
     "plot",
     "predict",
     "replay",
+    "sample",
     "sample_episode",
     "studio",
     "suggest",
@@ -59,7 +62,7 @@ __all__ = [
 
 # Where each name lives. Loaded on first use: torch and Lightning take seconds, and 'mpnp --help' needs neither.
 _HOMES = {
-    "active": ("replay", "suggest"),
+    "active": ("replay", "sample", "suggest"),
     "classifier": ("NodeClassifier",),
     "episode": ("Episode", "Sampling", "sample_episode"),
     "errors": ("UserError",),
@@ -80,11 +83,12 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name == "studio":  # a room that can be called
-        return import_module(".studio", __name__)
-    for home, names in _HOMES.items():
-        if name in names:
-            return getattr(import_module(f".{home}", __name__), name)
+    with extras():
+        if name == "studio":  # a room that can be called
+            return import_module(".studio", __name__)
+        for home, names in _HOMES.items():
+            if name in names:
+                return getattr(import_module(f".{home}", __name__), name)
     raise AttributeError(f"module 'mpnp' has no attribute '{name}'")
 
 

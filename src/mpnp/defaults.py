@@ -8,7 +8,7 @@ DRAWS = 3  # of the context, in every score
 MODEL = "ampnp"  # that is trained where none is named
 READY = "universal"  # that answers where none is named, without training
 COVERAGE = 0.9  # of sets of labels
-STRATEGY = "spread"  # by which the next node to label is chosen
+STRATEGY = "auto"  # by which the next node to label is chosen
 
 # The version of the figures: part of every stored result's identity. Raised, apart from the package's version, by a
 # change that changes what the same seeds give; results of another version are not taken.

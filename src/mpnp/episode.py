@@ -112,6 +112,8 @@ class Episode:
         return replace(self, y=torch.where(self.y == UNLABELLED, self.y, renamed))
 
     def to(self, device: torch.device | str) -> Episode:
+        if self.y.device == torch.device(device):
+            return self
         graph = copy(self.graph).to(device)
         return replace(self, graph=graph, y=graph.y, context=self.context.to(device), target=self.target.to(device))
 

@@ -134,6 +134,20 @@ class GraphSet:
         sizes = f"graphs={len(self)}, nodes={self.num_nodes}, features={self.num_features}"
         return f"{type(self).__name__}({sizes}{carried})"
 
+    def _repr_html_(self) -> str:
+        """Sizes as a row, in a notebook; no tensor is written out."""
+        labelled = int((self.y != UNLABELLED).sum())
+        row = {
+            "graphs": len(self),
+            "nodes": self.num_nodes,
+            "edges": self.edge_index.size(1),
+            "labelled nodes": labelled,
+        }
+        row["features"] = self.num_features
+        head = "".join(f"<th>{name}</th>" for name in row)
+        body = "".join(f"<td>{value:,}</td>" for value in row.values())
+        return f"<table><caption>{type(self).__name__}</caption><tr>{head}</tr><tr>{body}</tr></table>"
+
     def __len__(self) -> int:
         return self.ptr.numel() - 1
 

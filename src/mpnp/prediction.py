@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import torch
@@ -27,7 +27,7 @@ def tempered(probabilities: Tensor, temperature: float) -> Tensor:
     return (probabilities.clamp(min=SMALLEST).log() / temperature).softmax(-1)
 
 
-@dataclass
+@dataclass(repr=False)
 class Prediction:
     r"""Class probabilities averaged over samples of the latent variable, and the uncertainty they leave.
 
@@ -70,6 +70,19 @@ class Prediction:
     def certain(cls, probabilities: Tensor) -> Prediction:
         """From one set of probabilities [N, C], as of a predictor without a latent variable: nothing is epistemic."""
         return cls(probabilities, entropy(probabilities))
+
+    def __repr__(self) -> str:
+        nodes, classes = self.probabilities.shape
+        if not nodes:
+            return f"{type(self).__name__}(nodes=0, classes={classes})"
+        sure, doubt = float(self.probabilities.amax(-1).mean()), float(self.total.mean())
+        return f"{type(self).__name__}(nodes={nodes}, classes={classes}, mean confidence={sure:.3f}, mean doubt={doubt:.3f} nats)"
+
+    def to(self, device: torch.device | str) -> Prediction:
+        deviation = None if self.deviation is None else self.deviation.to(device)
+        return replace(
+            self, probabilities=self.probabilities.to(device), aleatoric=self.aleatoric.to(device), deviation=deviation
+        )
 
     @property
     def label(self) -> Tensor:
