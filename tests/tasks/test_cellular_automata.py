@@ -202,3 +202,19 @@ def test_a_mirrored_automaton_still_follows_a_density_rule(family: str) -> None:
     # The exact predictor knows every outcome, and no graph falls back to counting.
     assert torch.equal(prediction.label, mirrored.y)
     assert (prediction.aleatoric == 0).all()
+
+
+def test_a_damaged_cache_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MPNP_CACHE", str(tmp_path))
+    for family in ("small-world", "life-like"):
+        task = CellularAutomaton(family, graphs_total=20)
+        before = task.load()
+        (file,) = tmp_path.glob(f"ca-{family}-*")
+        whole = file.read_bytes()
+        for content in (b"", b"hello", whole[: len(whole) // 2]):
+            file.write_bytes(content)
+            after = CellularAutomaton(family, graphs_total=20).load()
+            for split in SPLITS:
+                assert torch.equal(before[split].y, after[split].y)
+                assert torch.equal(before[split].edge_index, after[split].edge_index)
+            assert file.read_bytes() == whole

@@ -28,34 +28,40 @@ TASKS: dict[str, Callable[[], Task]] = {
 }
 
 
-def get_task(name: Any) -> Task:
-    """The task ``name``, or a user's own graphs: a path, or anything else that :func:`mpnp.as_graphs` takes."""
+def get_task(name: Any, **reading: Any) -> Task:
+    """The task ``name``, or a user's own graphs: a path, or anything else that :func:`mpnp.as_graphs` takes.
+
+    ``reading``: how own graphs are read, as ``label_column="team"``; see :func:`mpnp.as_graphs`.
+    """
     if isinstance(name, Task):
         return name
     if not isinstance(name, str):
-        return OwnTask(name)
+        return OwnTask(name, reading=reading)
     if name in TASKS:
         return TASKS[name]()
     path = Path(name.removeprefix("own:"))  # as a trained model names what it was trained on
     if path.exists():
-        return OwnTask(path)
+        return OwnTask(path, reading=reading)
     if name.startswith(("own:", ".", "/", "~")) or path.suffix:
         raise UserError(f"There is no file or folder '{path}'; give the name of a task or the path of your graphs.")
     raise unknown_name("task", name, TASKS)
 
 
 def describe() -> list[dict[str, object]]:
-    """Every task by name: graphs, mean nodes, features, classes, and whether its data is present or how to get it."""
+    """Every task by name: graphs, mean nodes, features, classes, and whether its data is present or how to get it.
+
+    Sizes are those that are published, so that no data is read to count it.
+    """
     rows: list[dict[str, object]] = []
     for name in TASKS:
         task = get_task(name)
         missing = task.missing()
-        graphs, nodes = (None, None) if missing else task.size()
+        graphs, nodes = task.scale()
         rows.append(
             {
                 "task": name,
                 "graphs": graphs,
-                "nodes": None if nodes is None else round(nodes, 1),
+                "nodes": nodes,
                 "features": task.num_features,
                 "classes": task.num_classes,
                 "present": missing is None,

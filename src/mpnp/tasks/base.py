@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from abc import ABC, abstractmethod
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import torch
@@ -13,15 +11,11 @@ from torch_geometric.data import Data
 
 from ..episode import Episode
 from ..errors import UserError
+from ..files import cache_folder as cache_folder  # where tasks look for it
 from ..graphs import GraphSet
 
 Split = Literal["train", "val", "test"]
 SPLITS: tuple[Split, ...] = ("train", "val", "test")
-
-
-def cache_folder() -> Path:
-    """Where generated and processed data is kept: ``$MPNP_CACHE``, else ``~/.cache/mpnp``."""
-    return Path(os.environ.get("MPNP_CACHE") or Path.home() / ".cache" / "mpnp")
 
 
 class Task(ABC):
@@ -34,7 +28,8 @@ class Task(ABC):
     ``standardise``: features have scales of their own and are standardised with training statistics (by the model).
     ``context`` / ``extra``: the paper's ranges of the context rate and the extra-target rate in training.
     ``rates``: the context rates at which the paper reports.
-    ``metrics``: what is counted besides the common scores: 'binary' for F1 and MCC, 'shapes' for mIoU.
+    ``metrics``: what is counted besides the common scores: 'binary' for F1 and MCC, 'classes' for both and AUC over
+    any number of classes, 'shapes' for mIoU.
     ``drawn``: there is no end of its graphs: they are drawn one by one (:meth:`draw`), each with features and classes of its own.
     ``source``: where the data comes from, in a word or two; ``version``: raised when the same name comes to mean other graphs.
 
@@ -71,7 +66,7 @@ class Task(ABC):
     by_rule: ClassVar[bool] = False
     places: ClassVar[bool] = False
     standardise: ClassVar[bool] = False
-    metrics: ClassVar[tuple[Literal["binary", "shapes"], ...]] = ()
+    metrics: ClassVar[tuple[Literal["binary", "classes", "shapes"], ...]] = ()
     context: tuple[float, float]
     extra: tuple[float, float]
     version: ClassVar[int] = 1

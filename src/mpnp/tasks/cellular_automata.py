@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -18,15 +17,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from torch_geometric.data import Data
 
-from ..files import replacing
 from ..graphs import GraphSet
 from . import lattices
 from .base import SPLITS, Split, Task, cache_folder
+from .caches import Arrays, kept
 
 VERSION = 2
 LIFE_LIKE_PAIRS = 18
 SIDE = 30  # of the Life-like boards
-Arrays = dict[str, NDArray[Any]]
 
 
 @dataclass
@@ -67,14 +65,12 @@ class CellularAutomaton(Task):
     def load(self) -> dict[Split, GraphSet]:
         identity = f"{VERSION}-{self.family}-{self.seed}-{self.graphs_total}"
         path = cache_folder() / f"ca-{self.family}-{hashlib.sha256(identity.encode()).hexdigest()[:12]}.npz"
-        if path.exists():
-            with np.load(path, allow_pickle=False) as stored:
-                arrays = dict(stored)
-        else:
-            arrays = generate(self.family, self.graphs_total, self.seed)
-            with replacing(path) as temporary, temporary.open("wb") as file:
-                np.savez(file, **arrays)  # type: ignore[arg-type]
-        return split(arrays)
+        names = (
+            ("state", "label", "ptr")
+            if self.family == "life-like"
+            else ("state", "label", "ptr", "neighbours", "degree")
+        )
+        return split(kept(path, names, lambda: generate(self.family, self.graphs_total, self.seed)))
 
 
 FAMILIES = ("small-world", "scale-free", "voronoi", "spherical-voronoi", "life-like")

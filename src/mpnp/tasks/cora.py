@@ -18,7 +18,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,13 +26,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.linalg import LinearOperator, svds
 from torch_geometric.data import Data
 
 from ..errors import UserError, unknown_name
-from ..files import replacing
 from ..graphs import GraphSet
 from .base import SPLITS, Split, Task, cache_folder
+from .caches import Arrays, kept, read_arrays
 from .sources import find_data
 from .subgraphs import SubgraphSet
 
@@ -43,6 +41,7 @@ Floats = NDArray[np.floating[Any]]
 VERSION = 1
 HIDDEN = 0.3  # share of the features hidden in training, see Cora.augment
 CLASSES = 70
+ATTRIBUTES = ("attr_data", "attr_indices", "attr_indptr", "attr_shape")  # of a paper: its words, as a sparse matrix
 PAPERS = 19_793  # in Cora Full
 DISCIPLINES = {
     "Information Retrieval": (0, 1, 4, 12),
@@ -207,13 +206,11 @@ class Cora(Task):
         setting = "few-shot" if self.few_shot else "transductive"
         identity = hashlib.sha256(f"{VERSION}-{setting}-{self.components}-{content}".encode()).hexdigest()[:12]
         cached = cache_folder() / f"cora-{setting}-{identity}.npz"
-        if cached.exists():
-            with np.load(cached, allow_pickle=False) as stored:
-                return stored["x"]
-        x = principal_components(words, training, self.components).astype(np.float32)
-        with replacing(cached) as temporary, temporary.open("wb") as file:
-            np.savez(file, x=x)
-        return x
+
+        def make() -> Arrays:
+            return {"x": principal_components(words, training, self.components).astype(np.float32)}
+
+        return kept(cached, ("x",), make)["x"]
 
 
 def principal_components(words: sparse.csr_matrix, training: NDArray[np.bool_], count: int) -> Floats:
@@ -230,6 +227,8 @@ def principal_components(words: sparse.csr_matrix, training: NDArray[np.bool_], 
         )
     mean = np.asarray(seen.mean(0)).ravel()
     # The centred matrix is dense, a few thousand times as large: it is only ever multiplied with.
+    from scipy.sparse.linalg import LinearOperator, svds  # slow to import
+
     centred = LinearOperator(
         (rows, columns),
         dtype=np.float64,
@@ -253,15 +252,14 @@ def read(path: Path, with_features: bool) -> tuple[sparse.csr_matrix | None, Int
     As PyG's CitationFull does it: words count as there or not, edges lose their direction, self-loops go.
     """
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            label = stored["labels"].astype(np.int64)
-            pointer = stored["adj_indptr"].astype(np.int64)
-            near = stored["adj_indices"].astype(np.int64)
-            words = None
-            if with_features:
-                parts = (stored["attr_data"], stored["attr_indices"], stored["attr_indptr"])
-                words = (sparse.csr_matrix(parts, shape=tuple(stored["attr_shape"])) > 0).tocsr()
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+        needed = ("labels", "adj_indptr", "adj_indices")
+        stored = read_arrays(path, (*needed, *ATTRIBUTES) if with_features else needed)
+        label, pointer, near = (stored[name].astype(np.int64) for name in needed)
+        words = None
+        if with_features:
+            *parts, shape = (stored[name] for name in ATTRIBUTES)
+            words = (sparse.csr_matrix(tuple(parts), shape=tuple(shape)) > 0).tocsr()
+    except (ValueError, TypeError) as error:
         raise UserError(f"Cannot read {path} as a graph2gauss file: {error}; delete it and get it again.") from error
     size = len(label)
     if len(pointer) != size + 1 or label.min() < 0 or label.max() >= CLASSES:

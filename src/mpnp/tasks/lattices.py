@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull, Delaunay
 
 Ints = NDArray[np.int64]
 Edges = NDArray[np.int32]
@@ -120,11 +119,15 @@ def scale_free(sizes: Ints, rng: np.random.Generator, m: int = 3) -> Edges:
 
 def voronoi(points: Floats, sizes: Ints) -> Edges:
     """Voronoi cells of points in the plane; two cells are neighbours if they share a border (a Delaunay edge)."""
+    from scipy.spatial import Delaunay  # slow to import
+
     return _edges_of_triangles(Delaunay, points, sizes)
 
 
 def spherical_voronoi(points: Floats, sizes: Ints) -> Edges:
     """Voronoi cells of points on the unit sphere; neighbours share a border (an edge of the convex hull)."""
+    from scipy.spatial import ConvexHull  # slow to import
+
     return _edges_of_triangles(ConvexHull, points, sizes)
 
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from ..episode import Episode
 from ..errors import UserError
 from ..graphs import UNLABELLED, GraphSet
+from ..progress import stage
 from .base import SPLITS, Split, Task
 from .formats import OwnGraphs, as_graphs
 
@@ -26,10 +30,14 @@ FEWEST_LABELS = 2  # an episode shows one node and predicts another
 
 
 def load_graphs(
-    path: str | Path, class_names: Sequence[str] | None = None, feature_names: Sequence[str] | None = None
+    path: str | Path,
+    class_names: Sequence[str] | None = None,
+    feature_names: Sequence[str] | None = None,
+    **reading: Any,
 ) -> OwnGraphs:
     """The graphs at ``path``, with the classes and features of a trained model; :func:`as_graphs` has all options."""
-    return as_graphs(Path(path), class_names=class_names, feature_names=feature_names)
+    with stage(f"reading {path}"):
+        return as_graphs(Path(path), class_names=class_names, feature_names=feature_names, **reading)
 
 
 @dataclass
@@ -39,12 +47,16 @@ class OwnTask(Task):
     With at least five graphs, each with two or more labelled nodes, whole graphs are held out. With fewer, the splits
     hold the same graphs with different labelled nodes: a label kept in one split is hidden (-1) in the others, so none
     that is tested on was trained on. Graphs with fewer than two labels in a split are left out of it.
+
+    ``reading``: how they are read, in the words of :func:`as_graphs`: ``label_column``, ``directed``, ``ignore`` and so on.
     """
 
     given: Any
     seed: int = 0
+    reading: Mapping[str, Any] = field(default_factory=dict)
 
     standardise = True
+    metrics = ("classes",)
     context = (0.1, 0.5)
     extra = (0.1, 0.5)
     rates = (0.05, 0.1, 0.3)
@@ -64,7 +76,17 @@ class OwnTask(Task):
     @cached_property
     def own(self) -> OwnGraphs:
         """The graphs as read, unlabelled ones included, with the user's names."""
-        return as_graphs(self.given)
+        return as_graphs(self.given, **self.reading)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The same for the same labels at the same places, wherever they were read from and whatever the classes are called."""
+        y = torch.cat([graph.y for graph in self.own.graphs]).numpy()
+        told = np.flatnonzero(y != UNLABELLED)
+        first, which = np.unique(y[told], return_index=True, return_inverse=True)[1:]
+        alike = first[which]  # the first label of the same class
+        sizes = np.array([graph.y.numel() for graph in self.own.graphs])
+        return hashlib.sha256(b"".join(part.astype("<i8").tobytes() for part in (sizes, told, alike))).hexdigest()[:16]
 
     @property
     def num_features(self) -> int:
@@ -101,6 +123,61 @@ class OwnTask(Task):
         return f"There is nothing at {self.given}; give the path of your graphs."
 
     def load(self) -> dict[Split, GraphSet]:
+        self._check_labels()
+        if self.transductive:
+            return self._by_nodes()
+        usable = [graph for graph in self.own.graphs if _count(graph.y) >= FEWEST_LABELS]
+        parts = _divide(torch.arange(len(usable)), torch.Generator().manual_seed(self.seed), least=1)
+        return {
+            split: GraphSet.from_data_list([usable[i] for i in part.tolist()])
+            for split, part in zip(SPLITS, parts, strict=True)
+        }
+
+    def labelled(self) -> Episode:
+        """All graphs with every label in the context: what a model reads in use."""
+        return Episode.from_graphs(self.own.graphs, num_classes=self.num_classes)
+
+    def part(self, *splits: Split) -> Tensor:
+        """Whose label belongs to one of the ``splits``, [N] bool over the nodes of all graphs, where nodes are divided.
+
+        Labels of graphs that have too few to be divided are for training.
+        """
+        inside = []
+        for graph, parts in zip(self.own.graphs, self._parts, strict=True):
+            mask = torch.zeros_like(graph.y, dtype=torch.bool)
+            for split in splits:
+                mask[parts[split]] = True
+            inside.append(mask)
+        return torch.cat(inside)
+
+    def read_as(self, **reading: Any) -> OwnTask:
+        """The same graphs read in another way, with the features of a trained model in its order, say."""
+        new = {name: value for name, value in reading.items() if value}
+        now = {"feature_names": self.own.feature_names, "class_names": self.own.class_names}
+        if all(value == now.get(name, value) for name, value in new.items()):
+            return self
+        return OwnTask(self.given, self.seed, {**self.reading, **new})
+
+    def in_use(self, split: Split) -> Episode:
+        """The labels of a split to predict, those of the splits before it in the context: as the model will be used."""
+        episode = self.labelled()
+        context = self.part(*SPLITS[: SPLITS.index(split)])
+        return replace(episode, context=context, target=context | self.part(split))
+
+    @cached_property
+    def _parts(self) -> list[dict[Split, Tensor]]:
+        """The labelled nodes of every graph, by split."""
+        generator = torch.Generator().manual_seed(self.seed)
+        found: list[dict[Split, Tensor]] = []
+        for graph in self.own.graphs:
+            nodes = (graph.y != UNLABELLED).nonzero().flatten()
+            parts = (
+                _divide(nodes, generator, least=0) if nodes.numel() >= FEWEST_LABELS else [nodes, nodes[:0], nodes[:0]]
+            )
+            found.append(dict(zip(SPLITS, parts, strict=True)))
+        return found
+
+    def _check_labels(self) -> None:
         labels = torch.cat([graph.y[graph.y != UNLABELLED] for graph in self.own.graphs])
         if labels.numel() == 0:
             raise UserError(
@@ -112,26 +189,13 @@ class OwnTask(Task):
             raise UserError(
                 f"All labelled nodes in {self.where} are of class '{only}'; two or more classes are needed."
             )
-        usable = [graph for graph in self.own.graphs if _count(graph.y) >= FEWEST_LABELS]
-        generator = torch.Generator().manual_seed(self.seed)
-        if len(usable) >= FEWEST_GRAPHS:
-            parts = _divide(torch.arange(len(usable)), generator, least=1)
-            return {
-                split: GraphSet.from_data_list([usable[i] for i in part.tolist()])
-                for split, part in zip(SPLITS, parts, strict=True)
-            }
-        return self._by_nodes(usable, generator)
 
-    def _by_nodes(self, graphs: list[Data], generator: torch.Generator) -> dict[Split, GraphSet]:
+    def _by_nodes(self) -> dict[Split, GraphSet]:
         kept: dict[Split, list[Data]] = {split: [] for split in SPLITS}
-        for graph in graphs:
-            parts = _divide((graph.y != UNLABELLED).nonzero().flatten(), generator, least=0)
-            for split, part in zip(SPLITS, parts, strict=True):
-                if part.numel() >= FEWEST_LABELS:
-                    y = torch.full_like(graph.y, UNLABELLED)
-                    y[part] = graph.y[part]
-                    kept[split].append(copy(graph))
-                    kept[split][-1].y = y
+        for graph, parts in zip(self.own.graphs, self._parts, strict=True):
+            for split, part in parts.items():
+                if _count(graph.y) >= FEWEST_LABELS and part.numel() >= FEWEST_LABELS:
+                    kept[split].append(_only(graph, part))
         if not all(kept.values()):
             most = max((_count(graph.y) for graph in self.own.graphs), default=0)
             raise UserError(
@@ -140,6 +204,42 @@ class OwnTask(Task):
                 f"{FEWEST_GRAPHS} graphs with {FEWEST_LABELS} labels each."
             )
         return {split: GraphSet.from_data_list(part) for split, part in kept.items()}
+
+
+class Lessons(Task):
+    """The graphs of a task of few graphs, with the labels of the nodes ``shown`` [N] alone to learn from."""
+
+    name = "lessons"
+
+    def __init__(self, task: OwnTask, shown: Tensor) -> None:
+        self.task, self.shown = task, shown
+        self.context, self.extra = task.context, task.extra
+
+    @property
+    def num_features(self) -> int:
+        return self.task.num_features
+
+    @property
+    def num_classes(self) -> int:
+        return self.task.num_classes
+
+    @property
+    def rates(self) -> tuple[float, ...]:
+        return self.task.rates
+
+    def load(self) -> dict[Split, GraphSet]:
+        parts = self.shown.split([graph.y.numel() for graph in self.task.own.graphs])
+        told = [_only(graph, part.nonzero().flatten()) for graph, part in zip(self.task.own.graphs, parts, strict=True)]
+        usable = [graph for graph in told if _count(graph.y) >= FEWEST_LABELS]
+        return {"train": GraphSet.from_data_list(usable)}
+
+
+def _only(graph: Data, nodes: Tensor) -> Data:
+    """The same graph with the labels of ``nodes`` alone."""
+    other = copy(graph)
+    other.y = torch.full_like(graph.y, UNLABELLED)
+    other.y[nodes] = graph.y[nodes]
+    return other
 
 
 def _count(y: Tensor) -> int:

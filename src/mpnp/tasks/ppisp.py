@@ -38,7 +38,6 @@ The paper has 408 proteins of 207.64 residues on average; the 376 with a publish
 
 from __future__ import annotations
 
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,9 +49,9 @@ from torch import Tensor
 from ..errors import UserError
 from ..graphs import GraphSet
 from .base import Split, Task
+from .caches import Arrays, read_arrays
 from .sources import find_data
 
-Arrays = dict[str, NDArray[np.generic]]
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
@@ -218,11 +217,14 @@ def _read(path: Path) -> Arrays:
     """The arrays of the file, checked to fit together."""
     names = ("split", "sequence", "ptr", "contact_ptr", *WIDTHS)
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            arrays: Arrays = {name: stored[name] for name in names}
-    except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        arrays = read_arrays(path, names)
+    except ValueError as error:
         raise UserError(f"The file {path} cannot be read ({error}); prepare it again.") from error
-    if not _consistent(arrays):
+    try:
+        fits = _consistent(arrays)
+    except (ValueError, TypeError, IndexError):  # arrays of words, or of other shapes
+        fits = False
+    if not fits:
         raise UserError(f"The arrays of {path} do not fit together; prepare it again.")
     if (arrays["split"] == "train").sum() < 2 or not (arrays["split"] == "test").any():
         raise UserError(f"The file {path} needs two proteins for training and one for testing; prepare it again.")
@@ -233,6 +235,8 @@ def _consistent(arrays: Arrays) -> bool:
     sizes, contacts = _sizes(arrays["ptr"]), _sizes(arrays["contact_ptr"])
     rows = dict.fromkeys(WIDTHS, sizes.sum()) | dict.fromkeys(("contact", "distance"), contacts.sum())
     if any(arrays[name].shape != (rows[name], *width) for name, width in WIDTHS.items()):
+        return False
+    if any(arrays[name].dtype.kind not in "iufb" for name in ("ptr", "contact_ptr", *WIDTHS)):
         return False
     if [len(sequence) for sequence in arrays["sequence"].tolist()] != sizes.tolist():
         return False

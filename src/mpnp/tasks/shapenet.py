@@ -15,7 +15,6 @@ parts really are apart); the share of edges that join two parts, at which labels
 from __future__ import annotations
 
 import hashlib
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,14 +22,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 from torch_geometric.data import Data
 from tqdm import tqdm
 
 from ..errors import UserError, unknown_name
-from ..files import replacing
 from ..graphs import GraphSet
 from .base import SPLITS, Split, Task, cache_folder
+from .caches import Arrays, kept, read_arrays
 from .sources import find_data
 
 Ints = NDArray[np.int64]
@@ -132,8 +130,7 @@ class ShapeNet(Task):
     def size(self) -> tuple[int, float]:
         sizes = []
         for category in self.categories:
-            with np.load(_file(category), allow_pickle=False) as stored:
-                sizes.append(np.diff(stored["ptr"]))
+            sizes.append(np.diff(_stored(_file(category), "ptr")["ptr"]))
         points = np.concatenate(sizes)
         return len(points), float(points.mean())
 
@@ -201,6 +198,8 @@ def nearest(points: NDArray[np.floating[Any]], k: int) -> tuple[Ints, Ints]:
     k = min(k, size - 1)
     if k < 1:
         return np.zeros(size, dtype=np.int64), np.empty(0, dtype=np.int64)
+    from scipy.spatial import cKDTree  # slow to import
+
     _, near = cKDTree(points).query(points, k=k + 1, workers=1)
     me = np.arange(size)[:, None]
     # A point's nearest is itself; where more than k others lie on the same spot it may be none, and the last one goes.
@@ -214,17 +213,38 @@ def nearest(points: NDArray[np.floating[Any]], k: int) -> tuple[Ints, Ints]:
 def read(category: str) -> dict[str, NDArray[Any]]:
     """The shapes of a category: ``xyz`` [N, 3] float32, ``label`` [N] from 0, ``ptr`` [B + 1], ``split``, ``ids`` [B]."""
     path = _file(category)
+    stored = _stored(path, "label", "ptr", "split", "ids", "xyz", "scale")
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            cloud = {key: stored[key] for key in ("label", "ptr", "split", "ids")}
-            cloud["xyz"] = (stored["xyz"] * stored["scale"]).astype(np.float32)
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
-        raise UserError(f"Cannot read {path} as shapes: {error}; prepare the data again.") from error
+        scale = float(stored.pop("scale"))
+        cloud = {**stored, "xyz": (stored["xyz"] * scale).astype(np.float32)}
+        fits = _fit(cloud)
+    except (ValueError, TypeError):  # arrays of words, or of other shapes
+        fits = False
+    if not fits:
+        raise UserError(f"The arrays of {path} do not fit together; prepare the data again.")
     parts = CATEGORIES[category].parts
     if cloud["label"].min() < 1 or cloud["label"].max() > parts:
         raise UserError(f"In {path}: parts 1 to {parts} are expected of a {category}; prepare the data again.")
     cloud["label"] = cloud["label"] - 1
     return cloud
+
+
+def _stored(path: Path, *names: str) -> Arrays:
+    try:
+        return read_arrays(path, names)
+    except ValueError as error:
+        raise UserError(f"Cannot read {path} as shapes: {error}; prepare the data again.") from error
+
+
+def _fit(cloud: Arrays) -> bool:
+    """Whether there is one place and one part per point, one split and one name per shape, and no shape without a point."""
+    points, ptr = len(cloud["label"]), cloud["ptr"]
+    shaped = cloud["label"].shape == (points,) and cloud["xyz"].shape == (points, 3) and ptr.ndim == 1 and len(ptr) > 1
+    whole = all(np.issubdtype(cloud[name].dtype, np.integer) for name in ("label", "ptr"))
+    if not shaped or not whole or not cloud["split"].shape == cloud["ids"].shape == (len(ptr) - 1,):
+        return False
+    ends = ptr[0] == 0 and ptr[-1] == points and bool((np.diff(ptr.astype(np.int64)) > 0).all())
+    return ends and bool(np.isin(cloud["split"], SPLITS).all()) and bool(np.isfinite(cloud["xyz"]).all())
 
 
 def _file(category: str) -> Path:
@@ -237,16 +257,15 @@ def _with_edges(category: str, k: int) -> dict[str, NDArray[Any]]:
     content = hashlib.sha256(_file(category).read_bytes()).hexdigest()
     identity = hashlib.sha256(f"{VERSION}-{k}-{content}".encode()).hexdigest()[:12]
     path = cache_folder() / f"shapenet-{category}-{k}nn-{identity}.npz"
-    if path.exists():
-        with np.load(path, allow_pickle=False) as stored:
-            cloud |= {key: stored[key] for key in ("degree", "source")}
-    else:
+
+    def make() -> Arrays:
         shapes = np.split(cloud["xyz"], cloud["ptr"][1:-1])
         bar = tqdm(shapes, desc=f"Nearest neighbours of {category}", unit="shape", leave=False)
         graphs = [tuple(part.astype(np.int32) for part in nearest(points, k)) for points in bar]
-        cloud["degree"], cloud["source"] = (np.concatenate(parts) for parts in zip(*graphs, strict=True))
-        with replacing(path) as temporary, temporary.open("wb") as file:
-            np.savez(file, degree=cloud["degree"], source=cloud["source"])
+        degree, source = (np.concatenate(parts) for parts in zip(*graphs, strict=True))
+        return {"degree": degree, "source": source}
+
+    cloud |= kept(path, ("degree", "source"), make)
     until = np.concatenate([[0], cloud["degree"].cumsum(dtype=np.int64)])
     cloud["edge_ptr"] = until[cloud["ptr"]]
     return cloud

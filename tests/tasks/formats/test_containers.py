@@ -109,6 +109,12 @@ def test_labels_beside_the_graph(labels: Any) -> None:
     assert "The labels given are used in place of those in the source." in own.notes
 
 
+def test_no_word_of_missing_labels_where_they_are_given_beside_the_graph() -> None:
+    graph = nx.path_graph(3)
+    assert any("no column of labels" in note for note in as_graphs(graph).notes)
+    assert as_graphs(graph, [0, 1, -1]).notes == [note for note in as_graphs(graph).notes if "labels" not in note]
+
+
 def test_labels_may_be_texts_and_classes_known() -> None:
     own = as_graphs(Data(x=X, edge_index=EDGES), ["b", "a", None, "b"], class_names=["b", "c", "a"])
     assert own.graphs[0].y.tolist() == [0, 2, -1, 0] and own.class_names == ["b", "c", "a"]

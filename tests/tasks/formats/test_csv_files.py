@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from mpnp.errors import UserError
-from mpnp.tasks.formats import as_graphs
+from mpnp.tasks.formats import as_graphs, csv_files
+from mpnp.tasks.formats.csv_files import read_table
 
 from .sources import EDGES_CSV, NODES_CSV, as_csv, fails, write_csv
 
@@ -162,3 +163,25 @@ def test_files_that_are_missing_or_not_text(tmp_path: Path) -> None:
     fails(path, "edges.csv", "missing")
     (path / "nodes.csv").write_bytes(b"id,p\n\xff\xfe,1\n")
     fails(path, "UTF-8")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id,label\na,x\nb,\n",
+        "id,label\r\na,x\r\nb, y \r\n",
+        "\ufeffid,label\n 'a',x\n'=b,'-y\n",
+        "\nid,label\n\na,x\n,\nb,y",
+        'id,label\n"a,1",x\n',
+        "id,label\na,\n\u00a0b,x\n",
+        "id\na\n\nb\n",
+    ],
+)
+def test_blocks_and_rows_are_read_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """Whole blocks of a plain file are read at once, others row by row; no one can tell."""
+    (tmp_path / "t.csv").write_text(text, encoding="utf-8", newline="")
+    monkeypatch.setattr(csv_files, "BLOCK", 8)
+    quick = read_table(tmp_path / "t.csv")
+    monkeypatch.setattr(csv_files, "_plain_columns", lambda *_: None)
+    slow = read_table(tmp_path / "t.csv")
+    assert quick.columns == slow.columns

@@ -126,3 +126,9 @@ def test_damaged_files(tmp_path: Path) -> None:
     foreign[whole.index(b"PK\x01\x02") + 6] = 99  # a version of archives that Python cannot read
     path.write_bytes(bytes(foreign))
     fails(path, "torch.save")
+
+
+def test_an_archive_over_several_disks_is_refused(tmp_path: Path) -> None:
+    ends = b"PK\x06\x07" + (0).to_bytes(12, "little") + (2).to_bytes(4, "little") + b"PK\x05\x06" + bytes(18)
+    (tmp_path / "g.pt").write_bytes(bytes(100) + ends)
+    fails(tmp_path / "g.pt", "cannot be read as a file written by torch.save")

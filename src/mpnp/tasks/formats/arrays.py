@@ -30,13 +30,14 @@ def from_items(items: Sequence[Any], where: str, choices: Choices, most: int | N
     ]
     classes = max(int(graph.y.max()) if graph.y.numel() else UNLABELLED for graph in graphs) + 1
     known = choices.class_names
-    bound = MAX_CLASSES if known is None else len(known)
+    bound = MAX_CLASSES if known is None or choices.more_classes else len(known)
     if classes > bound:
-        raise UserError(f"In {where}: the label {classes - 1} was given, 0 to {bound - 1} are expected; renumber.")
+        knows = "renumber" if known is None else "'ampnp' and 'universal' answer other numbers of classes"
+        raise UserError(f"In {where}: the label {classes - 1} was given, 0 to {bound - 1} are expected; {knows}.")
     if choices.directed is False:
         for graph in graphs:
             _undirect(graph)
-    names = [str(i) for i in range(classes)] if known is None else list(known)
+    names = [*(known or ()), *(str(i) for i in range(len(known or ()), classes))]
     columns = graphs[0].x.size(1) if graphs[0].x is not None and graphs[0].x.dim() == 2 else 0
     types = [int(g.edge_type.max()) + 1 for g in graphs if g.get("edge_type") is not None and g.edge_type.numel()]
     return OwnGraphs(
@@ -100,8 +101,15 @@ def _from_item(item: Any, where: str, notes: list[str]) -> Data:
             raise UserError(f"In {where}: {name} is of type {tensor.dtype}, torch.long is expected.")
     if y is not None and y.is_floating_point():
         raise UserError(
-            f"In {where}: y is of type {y.dtype}, classes as whole numbers (torch.long) are expected; cut measurements "
-            "into classes."
+            f"In {where}: y is of type {y.dtype}, classes as whole numbers (torch.long) are expected; measurements are not "
+            "predicted: cut them into classes, such as low and high."
+        )
+    if y is not None and y.dim() == 2 and y.size(1) == 1:
+        y = y[:, 0]
+    if y is not None and y.dim() == 2:
+        raise UserError(
+            f"In {where}: y of shape {list(y.shape)} holds several labels per node, one is expected; predict one after the "
+            "other, as y = data.y[:, 0], then y = data.y[:, 1]."
         )
     if x is None and y is not None:
         x = torch.ones(y.numel(), 1)

@@ -50,6 +50,9 @@ def read_column(name: str, values: Sequence[Any], typed: bool, place: Place) -> 
     if isinstance(values, np.ndarray) and values.dtype.kind in "iufb":
         truth, numbers = values.dtype.kind == "b", values.astype(np.float64)
     else:
+        quick = None if typed else _numbers_at_once(values)
+        if quick is not None:
+            return _column(name, quick, False, values, where)
         present = [row for row, value in enumerate(values) if not is_missing(value)]
         given = [values[row] for row in present]
         found = [_number(value, typed) for value in given]
@@ -58,12 +61,26 @@ def read_column(name: str, values: Sequence[Any], typed: bool, place: Place) -> 
         truth = bool(given) and all(type(value).__name__ in ("bool", "bool_") for value in given)
         numbers = np.full(len(values), np.nan)
         numbers[present] = found
+    return _column(name, numbers, truth, values, where)
+
+
+def _column(name: str, numbers: Floats, truth: bool, values: Sequence[Any], where: Place) -> Column | None:
     bad = np.flatnonzero(np.abs(numbers) > LARGEST)
     if len(bad):
         raise UserError(
             f"In {where(bad[0])}: '{values[bad[0]]}' was given, a finite number is expected; fill in or drop such values."
         )
     return None if np.isnan(numbers).all() else Column(name, "truth" if truth else "number", numbers)
+
+
+def _numbers_at_once(cells: Sequence[str]) -> Floats | None:
+    """Cells of text that are finite numbers, all of them; ``None`` where one is not, or is missing."""
+    try:
+        numbers = np.fromiter(map(float, cells), np.float64, len(cells))
+    except ValueError:
+        return None
+    # Python reads '1_0' as 10 and 'nan', which is missing, as a number.
+    return None if not np.isfinite(numbers).all() or "_" in "".join(cells) else numbers
 
 
 def _number(value: Any, typed: bool) -> float | None:

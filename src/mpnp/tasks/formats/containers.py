@@ -21,7 +21,7 @@ from .columns import encode, read_column
 from .files import checked, load
 from .frames import from_frames, is_frame, is_pandas
 from .labels import is_missing, numbered
-from .own_graphs import Choices, OwnGraphs, check_size
+from .own_graphs import NO_LABELS, Choices, OwnGraphs, check_size
 from .records import Record, from_records
 
 EXPECTED = (
@@ -39,6 +39,7 @@ def as_graphs(
     label_column: str | None = None,
     directed: bool | None = None,
     ignore: Sequence[str] = (),
+    more_classes: bool = False,
 ) -> OwnGraphs:
     """Graphs from any usual container or file, with names and notes on what was made of it.
 
@@ -50,10 +51,10 @@ def as_graphs(
 
     For the other options see docs/your-graphs.md.
     """
-    choices = Choices(class_names, feature_names, label_column, directed, tuple(ignore))
+    choices = Choices(class_names, feature_names, label_column, directed, tuple(ignore), more_classes)
     try:
         own = _read(source, choices if labels is None else replace(choices, class_names=None))
-        return own if labels is None else _labelled(own, labels, class_names)
+        return own if labels is None else _labelled(own, labels, class_names, more_classes)
     except UserError as error:  # which may quote a cell of several lines
         raise UserError(" ".join(str(error).split())) from error
 
@@ -133,7 +134,7 @@ def _shape(features: Any) -> tuple[int, int]:
     return int(shape[0]), int(shape[1])
 
 
-def _labelled(own: OwnGraphs, labels: Any, class_names: Sequence[str] | None) -> OwnGraphs:
+def _labelled(own: OwnGraphs, labels: Any, class_names: Sequence[str] | None, more: bool) -> OwnGraphs:
     """The same graphs with other labels."""
     if len(own.graphs) > 1 and not isinstance(labels, list | tuple):
         raise UserError(
@@ -144,11 +145,11 @@ def _labelled(own: OwnGraphs, labels: Any, class_names: Sequence[str] | None) ->
         raise UserError(
             f"Labels of {len(per_graph)} graphs were given for {len(own.graphs)}; one set per graph is expected."
         )
-    notes = list(own.notes)
+    notes = [note for note in own.notes if note != NO_LABELS]
     if any((graph.y != UNLABELLED).any() for graph in own.graphs):
         notes.append("The labels given are used in place of those in the source.")
     values = [_per_node(each, names) for each, names in zip(per_graph, own.node_names, strict=True)]
-    y, classes = numbered([value for graph in values for value in graph], class_names, "the labels", notes)
+    y, classes = numbered([value for graph in values for value in graph], class_names, "the labels", notes, more)
     graphs = []
     for graph, part in zip(own.graphs, y.split([len(graph) for graph in values]), strict=True):
         graphs.append(graph.clone())

@@ -56,13 +56,16 @@ def in_order(texts: Iterable[str]) -> list[str]:
 
 
 def numbered(
-    values: Sequence[Any], known: Sequence[str] | None, where: str, notes: list[str]
+    values: Sequence[Any], known: Sequence[str] | None, where: str, notes: list[str], more: bool = False
 ) -> tuple[Tensor, list[str]]:
     """Class numbers [N] and the names of the classes, in numeric order if all are numbers, else alphabetical.
 
+    ``more``: labels that are not ``known`` follow those that are; if none is known, the known ones are no classes here.
+
     A missing value is no label. '1.0', which tables make of 1 when another label is missing, is '1'; '01' is not.
     """
-    texts = [text_of(value) for value in values]
+    made = {value: text_of(value) for value in set(values)} if all(type(v) is str for v in values) else None
+    texts = [text_of(value) for value in values] if made is None else [made[value] for value in values]
     odd = Counter(value for value in values if isinstance(value, str) and value and is_missing(value))
     for text, count in odd.items():
         notes.append(f"{count} label{'s' * (count > 1)} '{text}' {'were' if count > 1 else 'was'} read as unknown.")
@@ -78,14 +81,20 @@ def numbered(
         broken = next((text for text, value in numbers.items() if not value.is_integer()), None)
         if broken is not None:
             raise UserError(
-                f"In {where}: the label '{broken}' is a fraction, classes are expected; use whole numbers or names."
+                f"In {where}: the label '{broken}' is a fraction, classes are expected; measurements are not "
+                "predicted: cut them into classes, such as low and high, written as whole numbers or names."
             )
         written = {text: re.sub(r"^(-?\d+)\.0+$", r"\1", text) for text in own}
     names = in_order(set(written.values()))
     if known is not None:
-        strange = next((name for name in names if name not in known), None)
-        if strange is not None:
-            raise UserError(f"In {where}: the label '{strange}' was given, one of {', '.join(known)} is expected.")
-        names = list(known)
+        strange = [name for name in names if name not in known]
+        if strange and not more:
+            raise UserError(f"In {where}: the label '{strange[0]}' was given, one of {', '.join(known)} is expected.")
+        if strange:
+            others = f" and {len(strange) - 1} more" * (len(strange) > 1)
+            notes.append(
+                f"The model was trained without the class '{strange[0]}'{others}; it answers by the labels given."
+            )
+        names = strange if names and len(strange) == len(names) else [*known, *strange]
     index = {name: i for i, name in enumerate(names)}
     return torch.tensor([index[written[t]] if t else UNLABELLED for t in texts], dtype=torch.long), names

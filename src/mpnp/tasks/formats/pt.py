@@ -24,8 +24,7 @@ FREE = 2**24  # numbers that a file may stand for however small it is, since gra
 
 def read_pt(path: Path, choices: Choices) -> OwnGraphs:
     """Tensors and PyG's data classes alone are unpickled; anything else in the file is refused before it can run."""
-    if zipfile.is_zipfile(path):
-        _refuse_compressed(path)
+    _refuse_compressed(path)
     try:
         with _only_pyg():
             content = torch.load(path, map_location="cpu", weights_only=True)
@@ -44,6 +43,8 @@ def read_pt(path: Path, choices: Choices) -> OwnGraphs:
 def _refuse_compressed(path: Path) -> None:
     """``torch.save`` never compresses; a compressed entry may unfold to a thousand times its size."""
     try:
+        if not zipfile.is_zipfile(path):  # which may raise as well
+            return
         with zipfile.ZipFile(path) as archive:
             compressed = any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist())
     except OSError:

@@ -14,7 +14,7 @@ from ...errors import UserError
 from ...graphs import UNLABELLED
 from .columns import encode, read_column
 from .labels import in_order, is_missing, number, numbered, text_of
-from .own_graphs import Choices, Edges, Floats, Ints, OwnGraphs, cut, lacks_reverse
+from .own_graphs import NO_LABELS, Choices, Edges, Floats, Ints, OwnGraphs, cut, lacks_reverse
 
 MAX_EDGE_TYPES = 1_000
 
@@ -78,11 +78,13 @@ def from_tables(
     features = encode(columns, len(index), choices.feature_names, nodes.where, notes)
     if label_column is None:
         y, classes = torch.full((len(index),), UNLABELLED), list(choices.class_names or [])
-        notes.append("There is no column of labels; all nodes are unlabelled.")
+        notes.append(NO_LABELS)
     else:
         if label_column.lower() != "label":
             notes.append(f"Column '{label_column}' holds the labels.")
-        y, classes = numbered(nodes.columns[label_column], choices.class_names, nodes.where, notes)
+        y, classes = numbered(
+            nodes.columns[label_column], choices.class_names, nodes.where, notes, choices.more_classes
+        )
     links = _edges(edges, index, nodes.where, notes)
     repeated = links.ends.shape[1] - links.merged(len(index)).ends.shape[1]
     if repeated:

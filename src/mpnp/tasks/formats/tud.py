@@ -50,7 +50,9 @@ def read_tud(folder: Path, prefix: str, choices: Choices) -> OwnGraphs:
         for line, row in rows:
             if row:
                 check_width(file, line, row, 1)
-        y, classes = numbered([row[0] if row else "" for _, row in rows], choices.class_names, str(file), notes)
+        y, classes = numbered(
+            [row[0] if row else "" for _, row in rows], choices.class_names, str(file), notes, choices.more_classes
+        )
     unread = [kind for kind in ("edge_labels", "edge_attributes") if (folder / f"{prefix}_{kind}.txt").exists()]
     if unread:
         notes.append(f"Ignored: {', '.join(f'{prefix}_{kind}.txt' for kind in unread)}.")

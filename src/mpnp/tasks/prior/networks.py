@@ -6,7 +6,6 @@ Every function draws undirected edges as an array [2, E] with each edge once; ``
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 Random = np.random.Generator
 
@@ -49,6 +48,8 @@ def pairs_of_blocks(
 
 def near_in_space(random: Random, places: np.ndarray, neighbours: int) -> np.ndarray:
     """Every point joined to its nearest ones."""
+    from scipy.spatial import cKDTree  # slow to import
+
     near = cKDTree(places).query(places, k=min(neighbours + 1, len(places)))[1][:, 1:]
     return np.stack([np.repeat(np.arange(len(places)), near.shape[1]), near.ravel()])
 
