@@ -12,6 +12,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from mpnp.episode import Episode, Sampling, sample_episode
+from mpnp.errors import UserError
 from mpnp.graphs import GraphSet
 from mpnp.models.ampnp import AmpnpConfig, AttentiveMPNP, waves
 from mpnp.training.objectives import objective
@@ -235,6 +236,13 @@ def test_a_context_node_sees_its_own_label_by_the_local_road() -> None:
     assert (p[0] - p[1]).abs().max() > 1e-2
     without = probabilities(model_of(tiny(**ROADS_CLOSED)), ring({0: 1, 2: 0}))
     torch.testing.assert_close(without[0], without[1])
+
+
+@pytest.mark.parametrize("reaches", [(0, 2), (2, 2), (1, -1)])
+def test_reaches_are_steps_each_once(reaches: tuple[int, ...]) -> None:
+    with pytest.raises(UserError, match=r"reaches = .* each once"):
+        AttentiveMPNP(replace(tiny(), reaches=reaches))
+    AttentiveMPNP(replace(tiny(), reaches=reaches, local=False))  # they are not used
 
 
 def test_dropout_rests_while_predicting() -> None:

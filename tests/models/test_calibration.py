@@ -88,10 +88,7 @@ def test_what_goes_to_the_hub_is_calibrated(model: LatentModel, tmp_path: Path, 
 
     monkeypatch.setattr("huggingface_hub.get_hf_file_metadata", lambda *_, **__: None)
     monkeypatch.setattr("huggingface_hub.hf_hub_download", download)
-    monkeypatch.setattr(
-        "huggingface_hub.hub_mixin.hf_hub_download", lambda repo_id, filename, **_: download("", filename)
-    )
-    assert from_pretrained("someone/model").calibration == CALIBRATION
+    assert from_pretrained("hf:someone/model").calibration == CALIBRATION
 
 
 def test_other_weights_end_a_calibration(model: LatentModel, folder: Path) -> None:

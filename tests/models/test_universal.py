@@ -11,9 +11,11 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from mpnp.episode import Episode
+from mpnp.errors import UserError
+from mpnp.experts.columns import Columns
 from mpnp.experts.evidence import EXPERTS
 from mpnp.experts.views import Views
-from mpnp.models.universal import FACTS, MOST_PAIRS, Question, Universal, UniversalConfig
+from mpnp.models.universal import FACTS, MOST_PAIRS, PLAIN, STACK, Question, Universal, UniversalConfig
 from mpnp.prediction import Prediction
 
 from ..experts.made import both, two_towns
@@ -298,6 +300,23 @@ def test_a_session_answers_as_predict_does() -> None:
     close(session.predict(more, 3, samples=4), predict(graph, torch.arange(60) % 3 != 2), 1e-4)
 
 
+@pytest.mark.parametrize("room", [2**26, 8 * 60 * 25])  # for the columns of all nodes, and of 25
+@pytest.mark.parametrize("walked", [1e9, 1])  # every label spreads by itself, or all of a class together
+def test_a_session_of_many_clicks_answers_as_one_that_has_just_begun(
+    room: int, walked: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mpnp.experts.spreading.MOST_WALKED", walked)
+    graph, generator = towns(), torch.Generator().manual_seed(0)
+    session = model().open(graph)
+    session.columns = Columns(60, room)
+    y = torch.full((60,), -1)
+    for click in range(40):  # labels come, change and go
+        node = int(torch.randint(60, (1,), generator=generator))
+        y[node] = -1 if click % 5 == 4 else (int(graph.y[node]) + click // 7) % 3
+        if click % 4 == 0:
+            close(session.predict(y, 3, samples=4), model().open(graph).predict(y, 3, samples=4), 1e-5)
+
+
 def test_the_seed_decides() -> None:
     episode = Episode.from_graphs([towns()], SHOWN, 3)
     first = model().predict(episode, samples=4, seed=3)
@@ -314,3 +333,41 @@ def test_loss_flows_into_every_parameter() -> None:
     for name, parameter in made.named_parameters():
         assert parameter.grad is not None and parameter.grad.isfinite().all(), name
         assert parameter.grad.any(), name
+
+
+def few_experts(hedge: float = 0.0) -> Universal:
+    torch.manual_seed(0)
+    return Universal(UniversalConfig(width=8, summary=8, z_width=2, hedge=hedge, experts=["lp2", "stack", "x"])).eval()
+
+
+def test_a_network_reads_the_experts_it_is_made_for_and_no_others() -> None:
+    graph, made = towns(), few_experts()
+    asked = Question.ask(Views.of(graph), SHOWN.nonzero().squeeze(1), graph.y[SHOWN], 3)
+    before = made.score(asked, torch.zeros(1, 2), torch.arange(60))
+    heard = [EXPERTS.index(name) for name in ("lp2", "stack", "x")]
+    others = [e for e in range(len(EXPERTS)) if e not in heard]
+    asked.evidence.log_p[..., others] = -3.0
+    asked.facts[PLAIN:].view(3, -1)[:, others] = 7.0
+    assert torch.equal(made.score(asked, torch.zeros(1, 2), torch.arange(60)), before)
+    asked.evidence.log_p[..., heard[0]] = -3.0
+    assert not torch.equal(made.score(asked, torch.zeros(1, 2), torch.arange(60)), before)
+
+
+@pytest.mark.parametrize(
+    ("experts", "says"), [(["x", "oracle"], "oracle"), (["x", "lp2"], "no 'stack'")], ids=["unknown", "no stack"]
+)
+def test_experts_that_do_not_exist_are_refused(experts: list[str], says: str) -> None:
+    with pytest.raises(UserError, match=says):
+        Universal(UniversalConfig(experts=experts))
+
+
+@pytest.mark.parametrize(("labels", "share"), [([0, 1], 0.0), ([0, 1, 2, 3, 4, 5, 6, 8, 12, 14], 0.375)])
+def test_the_stack_has_no_share_with_no_label_to_leave_out_and_more_with_more(labels: list[int], share: float) -> None:
+    """By hand: 0.5 (10 + 5) / (10 + 10) with ten labels, two of a class at least."""
+    graph = towns()
+    graph.y[labels] = torch.arange(len(labels)) % 2
+    context, z = torch.tensor(labels), torch.zeros(1, 2)
+    asked = Question.ask(Views.of(graph), context, graph.y[context], 3)
+    bold, careful = (few_experts(h).score(asked, z, torch.arange(60)).softmax(-1)[:, 0] for h in (0.0, 0.5))
+    stack = asked.evidence.log_p[..., STACK].exp()
+    torch.testing.assert_close(careful, (1 - share) * bold + share * stack, rtol=1e-3, atol=1e-4)

@@ -36,3 +36,12 @@ def test_by_hand() -> None:
     # ReLU(r) = (1, 0) and (0, 2); σ = 0.1 + 0.9 sigmoid(0) and 0.1 + 0.9 sigmoid(-3).
     torch.testing.assert_close(q.loc, torch.tensor([[2.5], [6.5]]))
     torch.testing.assert_close(q.scale, torch.tensor([[0.55], [0.1 + 0.9 / (1 + 2.718281828**3)]]))
+
+
+def test_a_spread_may_be_the_variance() -> None:
+    torch.manual_seed(0)
+    head = LatentHead(3, 4, 2)
+    r = torch.randn(5, 3)
+    deviation = head(r).scale
+    head.variance = True
+    torch.testing.assert_close(head(r).scale ** 2, deviation)

@@ -77,3 +77,9 @@ def test_the_papers_gaussian_by_hand() -> None:
     torch.testing.assert_close(likelihood.probabilities(out), torch.tensor([[0.25, 0.75]]))
     torch.testing.assert_close(likelihood.log_prob(out, torch.tensor([1])), torch.tensor([-1.374596]))
     torch.testing.assert_close(likelihood(out).base_dist.stddev, torch.tensor([[1.0, 0.55]]))
+
+
+def test_a_spread_may_be_the_variance() -> None:
+    out = torch.randn(3, 2 * CLASSES, generator=torch.Generator().manual_seed(0))
+    deviation, variance = GaussianLikelihood().scale(out), GaussianLikelihood(variance=True).scale(out)
+    torch.testing.assert_close(variance**2, deviation)

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from mpnp.nn.weighing import LARGEST, SCALE, Weigher, opinions
+from mpnp.nn.weighing import LARGEST, SCALE, Weigher, opinions, two_best
 
 EXPERTS, FACTS, EXTRAS, Z = 3, 4, 2, 5
 
@@ -47,6 +47,13 @@ def test_opinions_are_bounded_and_one_class_leads_no_one() -> None:
 def test_two_that_are_level_lead_no_one() -> None:
     lead = opinions(torch.tensor([0.4, 0.4, 0.2]).log().view(1, 3, 1))[0, :, 1]
     assert lead[:2].tolist() == [0, 0] and lead[2] < 0
+
+
+@pytest.mark.parametrize("classes", [2, 3, 40])
+def test_the_two_best_of_few_and_of_many_classes(classes: int) -> None:
+    values = torch.randn(6, classes, 4, generator=torch.Generator().manual_seed(0)).round()  # some are level
+    best, second = two_best(values)
+    torch.testing.assert_close(torch.cat([best, second], 1), values.sort(1, descending=True).values[:, :2])
 
 
 def test_fresh_weights_follow_the_trusted_opinion() -> None:

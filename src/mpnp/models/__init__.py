@@ -9,6 +9,7 @@ from ..errors import unknown_name
 from ..prediction import Predictor
 from . import mode
 from .configs import MODELS
+from .hub import HUB
 from .label_propagation import LabelPropagation
 from .pretrained import SHIPPED, from_pretrained
 
@@ -16,12 +17,13 @@ PREDICTORS: dict[str, Callable[[], Predictor]] = {**mode.PREDICTORS, LabelPropag
 
 
 def find_predictor(name: str) -> tuple[Predictor, str | None]:
-    """The trained model in the folder ``name``, or the predictor of that name; and the task it was trained on."""
+    """The trained model in the folder ``name`` or, as ``hf:user/name``, on the hub, or the predictor of that name; and the task it
+    was trained on."""
     if name in PREDICTORS:
         return PREDICTORS[name](), None
     if name in SHIPPED:
         return from_pretrained(name), None
-    if name in MODELS or not (Path(name).exists() or "/" in name):
+    if name in MODELS or not (Path(name).exists() or "/" in name or name.startswith(HUB)):
         raise unknown_name("predictor or model folder", name, (*PREDICTORS, *SHIPPED))
     model = from_pretrained(name)
     return model, model.config.task or None

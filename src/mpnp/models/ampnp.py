@@ -120,6 +120,10 @@ class AttentiveMPNP(LatentModel):
             raise UserError(
                 "The local road is open, but no reaches were given; give some, as [1, 2, 8], or local=false."
             )
+        if config.local and (min(config.reaches, default=1) < 1 or len({*config.reaches}) < len(config.reaches)):
+            raise UserError(
+                f"reaches = {list(config.reaches)} was given, whole numbers from 1 on, each once, are expected."
+            )
         if not 0 <= config.dropout < 1:
             raise UserError(
                 f"dropout = {config.dropout} was given, a share from 0 up to but not including 1 is expected."

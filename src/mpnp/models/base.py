@@ -1,35 +1,52 @@
 """What every model that learns offers to objectives, training and evaluation, with or without a latent variable."""
 
-# No postponed annotations here and in the subclasses: the hub mixin looks at the type of ``config``.
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Literal, Self, get_type_hints
 
 import torch
 import torch.nn as nn
-from huggingface_hub import PyTorchModelHubMixin
+from safetensors.torch import load_model, save_model
 from torch import Tensor
 from torch.distributions import Normal
 
 from ..defaults import SAMPLES
 from ..episode import Episode
 from ..errors import UserError
+from ..files import write_json
 from ..nn.likelihoods import LIKELIHOODS, Likelihood
 from ..nn.neighbours import Neighbours
 from ..prediction import Prediction
+from ..progress import counted
 
 if TYPE_CHECKING:
     from .calibration import Calibration
 
+FEATURES = "features.json"  # in a model's folder: the names of its features
 PART = 2**21  # numbers in a tensor at once while predicting: they stay in the cache, and memory stays bounded
+MOST_HELD = 2**27  # numbers that a gradient may need at once
+MOST_ANSWERS = 2**26  # samples of class probabilities at once
 
 
 def in_parts(rows: int, width: int, work: Callable[[slice], Tensor], dim: int = 0) -> Tensor:
-    """``work`` on all rows, ``width`` numbers each; without gradients part by part, in bounded memory."""
-    size = rows if torch.is_grad_enabled() else max(1, PART // max(width, 1))
+    """``work`` on all rows, ``width`` numbers each; without gradients part by part, in bounded memory.
+
+    With gradients all at once, unless that is very much: then part by part too, each done again in the backward pass.
+    """
+    if torch.is_grad_enabled():
+        size = max(1, MOST_HELD // max(width, 1))
+        if rows <= size:
+            return work(slice(0, rows))
+        from torch.utils.checkpoint import checkpoint
+
+        starts = range(0, rows, size)
+        again = [checkpoint(work, slice(at, min(at + size, rows)), use_reentrant=False) for at in starts]
+        return torch.cat(again, dim)
+    size = max(1, PART // max(width, 1))
     first = work(slice(0, min(size, rows)))
     if rows <= size:
         return first
@@ -37,7 +54,7 @@ def in_parts(rows: int, width: int, work: Callable[[slice], Tensor], dim: int = 
     shape[dim] = rows
     whole = first.new_empty(shape)
     whole.narrow(dim, 0, size).copy_(first)
-    for start in range(size, rows, size):
+    for start in counted(range(size, rows, size), (rows - 1) // size):
         part = work(slice(start, min(start + size, rows)))
         whole.narrow(dim, start, part.size(dim)).copy_(part)
     return whole
@@ -84,14 +101,7 @@ def evaluating(model: nn.Module) -> Iterator[None]:
             part.training = True
 
 
-class Model(
-    nn.Module,
-    PyTorchModelHubMixin,
-    ABC,
-    library_name="mpnp",
-    tags=["graph-ml", "neural-process"],
-    license="mit",
-):
+class Model(nn.Module, ABC):
     """A distribution over the labels of some nodes, given a graph and the labels shown on it.
 
     A model is a subclass of :class:`LatentModel`, or, without a latent variable, of :class:`Network`.
@@ -100,13 +110,17 @@ class Model(
     numbers of them than it was made for; ``leaves_one_out``: whether it predicts every context node as if its label were
     not given; ``has_latent``: whether it is a :class:`LatentModel` whose latent is not switched off.
 
-    ``calibration``: a temperature for all predictions, and sets of labels; no part of the configuration nor of the weights.
+    ``calibration``: a temperature for all predictions, and sets of labels; ``feature_names``: how the features are called
+    that it was trained with, where they have names; ``learned``: the fingerprint of the labels of a user's graphs that it was
+    trained on. None is part of the configuration nor of the weights.
 
     Dimensions: N nodes, B graphs, C classes, Q queried nodes, P label sets shown, K latent samples.
     """
 
     config: ModelConfig
     calibration: "Calibration | None" = None
+    feature_names: list[str] | None = None
+    learned: str | None = None
     sees_own_label = False
     any_classes = False
     leaves_one_out = False
@@ -167,30 +181,47 @@ class Model(
     def predict(
         self, episode: Episode, *, samples: int = SAMPLES, seed: int = 0, nodes: Tensor | None = None
     ) -> Prediction:
-        """Predict every node, or only ``nodes`` [Q]."""
+        """Predict every node, or only ``nodes`` [Q], on the device that the model is on."""
         self.check(episode)
+        home, device = episode.y.device, self.x_mean.device
+        if home != device:  # asked on one device, computed on the model's, answered where it was asked
+            asked = None if nodes is None else nodes.to(device)
+            return self.predict(episode.to(device), samples=samples, seed=seed, nodes=asked).to(home)
         with evaluating(self):
             reading = self.read(episode)
             everything = torch.arange(episode.num_nodes, device=reading.x.device)
             query, order = (everything if nodes is None else nodes).sort()
-            out = self.outputs(reading, query, samples, seed).transpose(0, 1)
+            some = max(1, MOST_ANSWERS // (samples * episode.num_classes))
+            answers = [self._answer(self.outputs(reading, part, samples, seed)) for part in query.split(some)]
+        return (answers[0] if len(answers) == 1 else Prediction.join(answers, episode.num_classes)).at(order.argsort())
+
+    def _answer(self, out: Tensor) -> Prediction:
+        """What likelihood outputs [Q, K, outputs] say."""
         temperature = 1.0 if self.calibration is None else self.calibration.temperature
-        likelihood = self.likelihood
-        prediction = Prediction.from_samples(likelihood.probabilities(out), likelihood.scale(out), temperature)
-        return prediction.at(order.argsort())
+        out = out.transpose(0, 1)
+        return Prediction.from_samples(self.likelihood.probabilities(out), self.likelihood.scale(out), temperature)
 
     @classmethod
-    def _from_pretrained(cls, **given: Any) -> "Model":
-        """What the hub mixin calls to load a folder; it knows the type of a configuration only by annotations not postponed."""
-        if isinstance(given.get("config"), dict):
-            given["config"] = get_type_hints(cls.__init__)["config"](**given["config"])
-        return super()._from_pretrained(**given)
+    def from_pretrained(cls, folder: Path | str) -> Self:
+        """The model of this class in ``folder``, in the mode for predicting; :func:`mpnp.from_pretrained` finds out the class."""
+        kind = get_type_hints(cls.__init__)["config"]
+        stored = json.loads((Path(folder) / "config.json").read_text(encoding="utf-8"))
+        known = {each.name for each in fields(kind)}  # another version's further fields change nothing here
+        model = cls(kind(**{name: value for name, value in stored.items() if name in known}))
+        load_model(model, Path(folder) / "model.safetensors", strict=True)
+        return model.eval()
 
-    def _save_pretrained(self, save_directory: Path) -> None:
-        """What the hub mixin calls to write a folder, also before it is pushed."""
-        super()._save_pretrained(save_directory)
+    def save_pretrained(self, folder: Path | str) -> None:
+        """Write ``config.json``, ``model.safetensors`` and, once calibrated, ``calibration.json`` into ``folder``."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        save_model(self, str(folder / "model.safetensors"))
+        config = json.dumps(asdict(self.config), sort_keys=True, indent=2)
+        (folder / "config.json").write_text(config, encoding="utf-8")
+        if self.feature_names:
+            write_json(folder / FEATURES, self.feature_names)
         if self.calibration is not None:
-            self.calibration.write(save_directory)
+            self.calibration.write(folder)
 
     def extra_repr(self) -> str:
         return f"name={self.name!r}, parameters={sum(p.numel() for p in self.parameters()):,}"
@@ -241,5 +272,6 @@ class LatentModel(Model):
         if not self.has_latent:
             return self.decode(reading, None, query)
         prior = self.latent(reading, reading.episode.shown().unsqueeze(1))
-        noise = torch.randn(samples, *prior.loc.shape[2:], generator=torch.Generator().manual_seed(seed))
+        chance = torch.Generator().manual_seed(seed)  # of the processor, so that noise is the same on every device
+        noise = torch.randn(samples, *prior.loc.shape[2:], generator=chance, device="cpu")
         return self.decode(reading, prior.loc + prior.scale * noise.to(prior.loc), query)

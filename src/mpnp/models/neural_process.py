@@ -11,6 +11,7 @@ from ..errors import UserError
 from ..nn.aggregators import Aggregator
 from ..nn.backbones import Nodes, Pairs, Stack
 from ..nn.latent import LatentHead
+from ..nn.likelihoods import GaussianLikelihood
 from .base import LatentModel, ModelConfig, Reading, in_parts
 
 
@@ -19,6 +20,7 @@ class NeuralProcessConfig(ModelConfig):
     """``encoder`` and ``decoder`` in the words of :mod:`mpnp.nn.backbones`; 'join' marks where labels and z come in.
 
     ``by_class``, ``keep_share``, ``reduction``: how the context is summarised (:class:`mpnp.nn.aggregators.Aggregator`).
+    ``spread``: what the heads of z and, under a Gaussian likelihood, of the label give: a standard deviation or a variance.
     """
 
     encoder: tuple[str, ...] = ("join", "linear:64", "mp:64", "mp:64", "out:128")
@@ -31,6 +33,7 @@ class NeuralProcessConfig(ModelConfig):
     messages: Literal["sum", "mean"] = "sum"
     norm: bool = False
     relations: int = 1
+    spread: Literal["deviation", "variance"] = "deviation"
     kind: str = "neural-process"
 
 
@@ -66,7 +69,10 @@ class NeuralProcess(LatentModel):
             config.keep_share,
             project=int(last.removeprefix("out:")) if commutes else None,
         )
-        self.latent_head = LatentHead(self.aggregator.out_width, config.r_width, config.z_width)
+        variance = config.spread == "variance"
+        self.latent_head = LatentHead(self.aggregator.out_width, config.r_width, config.z_width, variance)
+        if variance and config.likelihood == "gaussian":
+            self.likelihood = GaussianLikelihood(variance)
         self.decoder = Stack(config.num_features, config.decoder, config.z_width, **options)  # type: ignore[arg-type]
         self.head = nn.Linear(self.decoder.out_width, self.likelihood.outputs(classes))
 

@@ -3,21 +3,24 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import os
 import tempfile
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from safetensors import SafetensorError
 
 from ..errors import UserError
 from ..files import replacing, write_json
-from .base import Model
+from . import hub
+from .base import FEATURES, Model
+from .bounds import check_bounds, check_types
 from .calibration import FILE, Calibration
+from .card import card
 from .configs import KINDS
+from .hub import HUB
 
 SHIPPED = ("universal",)  # models that come with the package
 
@@ -28,15 +31,19 @@ def save(model: Model, folder: Path, metrics: dict[str, Any]) -> None:
         with tempfile.TemporaryDirectory(dir=folder) as scratch:
             try:
                 model.save_pretrained(scratch)
+                text = card(asdict(model.config), metrics, model.calibration)
+                (Path(scratch) / "README.md").write_text(text, encoding="utf-8")
             except SafetensorError as error:
                 raise UserError(
-                    f"Cannot write the model to {folder} ({error}); make room there, then --resume."
+                    f"Cannot write the model to {folder} ({error}); make room there, then resume."
                 ) from error
-            (folder / FILE).unlink(missing_ok=True)  # made for other weights
+            for name in (FILE, FEATURES):  # made for other weights
+                (folder / name).unlink(missing_ok=True)
             for name in ("README.md", "model.safetensors", "config.json"):
                 os.replace(Path(scratch) / name, folder / name)
-            if model.calibration is not None:
-                os.replace(Path(scratch) / FILE, folder / FILE)
+            for name in (FILE, FEATURES):
+                if (Path(scratch) / name).exists():
+                    os.replace(Path(scratch) / name, folder / name)
         write_json(note, metrics)
 
 
@@ -53,8 +60,10 @@ def shipped(name: str) -> Path:
 
 
 def from_pretrained(folder: Path | str) -> Model:
-    """The model in ``folder``, the one of that name that comes with the package, or, where there is neither, of that name on
-    the Hugging Face hub."""
+    """The model in ``folder``, the one of that name that comes with the package, or, as ``hf:user/name``, the one of that name
+    on the Hugging Face hub."""
+    if str(folder).startswith(HUB):
+        return from_pretrained(hub.downloaded(str(folder).removeprefix(HUB)))
     path = shipped(str(folder)) if str(folder) in SHIPPED else Path(folder)
     if path.is_dir():
         missing = [name for name in ("config.json", "model.safetensors") if not (path / name).is_file()]
@@ -65,22 +74,29 @@ def from_pretrained(folder: Path | str) -> Model:
         model = _loaded(path)
         check_finite(model, f"In {path}")
         model.calibration = Calibration.read(path / FILE)
+        model.feature_names = _feature_names(path / FEATURES, model)
+        model.learned = _learned(path / "metrics.json")
         return model
     if path.exists():
         raise UserError(f"{path} is a file; the folder of a trained model is expected.")
-    return _from_hub(str(folder))
+    raise UserError(
+        f"There is no trained model at '{folder}'; give the folder that 'mpnp train' wrote, or {HUB}user/name."
+    )
 
 
 def _loaded(path: Path) -> Model:
     note, weights = path / "config.json", path / "model.safetensors"
     try:
-        kind = json.loads(note.read_text(encoding="utf-8"))["kind"]
+        fields = json.loads(note.read_text(encoding="utf-8"))
+        kind = fields["kind"]
+        check_bounds(fields)
         if isinstance(kind, str) and kind not in KINDS:
             raise UserError(f"kind '{kind}', perhaps a class of your own, which has a from_pretrained of its own")
-        with contextlib.redirect_stdout(io.StringIO()):  # the hub's 'Loading weights …' is no part of our output
-            return KINDS[kind].from_pretrained(path, strict=True)
-    except (UserError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UserError(f"{note} is not a configuration of mpnp ({error}); train the model again.") from error
+        check_types(get_type_hints(KINDS[kind].__init__)["config"], fields)
+        return KINDS[kind].from_pretrained(path)
+    except (UserError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise UserError(f"{note} is not a configuration of mpnp ({reason}); train the model again.") from error
     except (SafetensorError, RuntimeError, OSError) as error:
         reason = str(error).splitlines()[0]
         raise UserError(
@@ -88,24 +104,28 @@ def _loaded(path: Path) -> Model:
         ) from error
 
 
-def _from_hub(name: str) -> Model:
-    from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url, try_to_load_from_cache
-    from huggingface_hub.errors import EntryNotFoundError
-
-    not_found = f"There is no trained model at '{name}'; give the folder that 'mpnp train --out' wrote."
-    if name.count("/") != 1 or name.startswith((".", "/")):
-        raise UserError(not_found)
+def _feature_names(file: Path, model: Model) -> list[str] | None:
+    """The names that lie beside the weights; ``None`` where the model was trained before they were kept, or without any."""
+    if not file.exists():
+        return None
     try:
-        if not isinstance(try_to_load_from_cache(name, "config.json"), str):
-            # Fails at once where there is no network; the download would try again for half a minute.
-            get_hf_file_metadata(hf_hub_url(name, "config.json"), timeout=10)
-        kind = json.loads(Path(hf_hub_download(name, "config.json")).read_text(encoding="utf-8"))["kind"]
-        model = KINDS[kind].from_pretrained(name, strict=True)
-        check_finite(model, f"In {name}")
-        with contextlib.suppress(EntryNotFoundError):  # never calibrated
-            model.calibration = Calibration.read(Path(hf_hub_download(name, FILE)))
-        return model
-    except UserError:
-        raise
-    except Exception as error:
-        raise UserError(f"{not_found} (The hub was asked too: {type(error).__name__}.)") from error
+        names = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        names = None
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise UserError(f"{file} is damaged; copy it again or train the model again.")
+    if len(names) != model.config.num_features:
+        raise UserError(
+            f"{file} names {len(names)} features, but the model beside it has {model.config.num_features}; copy both again."
+        )
+    return names
+
+
+def _learned(file: Path) -> str | None:
+    """The fingerprint of a user's labels that the model was trained on; ``None`` where nothing readable is noted."""
+    try:
+        noted = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    found = noted.get("labels") if isinstance(noted, dict) else None
+    return found if isinstance(found, str) else None

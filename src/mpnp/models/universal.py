@@ -2,7 +2,7 @@
 
 import math
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -13,18 +13,21 @@ from torch_geometric.data import Data
 
 from ..defaults import SAMPLES
 from ..episode import Episode
-from ..errors import UserError
+from ..errors import UserError, unknown_name
+from ..experts.columns import Columns
 from ..experts.evidence import EXPERTS, Evidence, evidence
 from ..experts.views import Views
 from ..graphs import UNLABELLED
 from ..nn.neighbours import Neighbours
 from ..nn.weighing import Weigher, opinions
 from ..prediction import Prediction
-from .base import LatentModel, ModelConfig, Reading, evaluating, in_parts
+from .base import PART, LatentModel, ModelConfig, Reading, evaluating, in_parts
 
-FACTS = 10 + 3 * len(EXPERTS)
+PLAIN = 10  # facts of a problem; besides, there are three of every expert
+FACTS = PLAIN + 3 * len(EXPERTS)
+STACK = EXPERTS.index("stack")
 EXTRAS = 3
-HALF = 10  # labels that can be left out, with which the stack has half of its share
+HALF = 10  # labels that can be left out with which the stack has three quarters of its share; with one, about half
 MOST_PAIRS = 1000  # labelled nodes whose opinions are read into the summary
 
 
@@ -33,7 +36,9 @@ class UniversalConfig(ModelConfig):
     """``num_features`` and ``num_classes`` are 0: any. ``shared``: the graphs of an episode are parts of one problem, whose
     labels mean the same in all of them; else each is answered from its own labels alone. ``hedge``: the share of the stack,
     which no made-up graph has taught, in what is answered once training is over, with many labels: real graphs differ from
-    made-up ones. With few labels the stack knows little, and its share is smaller."""
+    made-up ones. With few labels the stack knows little, and its share is down to half of that; it
+    has none where no label can be left out, since nothing has weighed the experts then. ``experts``: whose opinions the network
+    reads; those that came after it was trained are heard through the stack, which weighs all of them."""
 
     num_features: int = 0
     num_classes: int = 0
@@ -43,6 +48,7 @@ class UniversalConfig(ModelConfig):
     z_width: int = 16
     shared: bool = False
     hedge: float = 0.5
+    experts: list[str] = field(default_factory=lambda: list(EXPERTS))
     kind: str = "universal"
 
 
@@ -50,7 +56,7 @@ class UniversalConfig(ModelConfig):
 class Question:
     """One problem as the network reads it: everything but the weights has been said.
 
-    Shapes: ``context`` [n] and ``y`` [n] labelled nodes, ``said`` [N, C, E] log-probabilities, ``facts`` [FACTS],
+    Shapes: ``context`` [n] and ``y`` [n] labelled nodes, ``facts`` [FACTS] of the problem and of every expert,
     ``node`` [N, 3], ``kind`` [C, 3], ``told`` [m] the labelled nodes that say something of the experts.
     """
 
@@ -64,9 +70,9 @@ class Question:
 
     @classmethod
     @torch.no_grad()
-    def ask(cls, views: Views, context: Tensor, y: Tensor, classes: int) -> "Question":
-        """Ask the experts. ``context`` [n] node numbers, ``y`` [n] their labels."""
-        found = evidence(views, context, y, classes)
+    def ask(cls, views: Views, context: Tensor, y: Tensor, classes: int, columns: Columns | None = None) -> "Question":
+        """Ask the experts. ``context`` [n] node numbers, ``y`` [n] their labels; ``columns``: kept between questions."""
+        found = evidence(views, context, y, classes, columns)
         walks, labels = views.walks, y.numel()
         given = torch.zeros(views.nodes, 1).index_fill_(0, context, 1.0)
         share = walks.mean(given) * (walks.strength > 0).unsqueeze(1)
@@ -95,6 +101,14 @@ class Question:
             told = told[:: -(-told.numel() // MOST_PAIRS)]
         return cls(context, y, found, facts, node, kind, told)
 
+    def to(self, device: torch.device) -> "Question":
+        """For a network on ``device``; experts are asked on the processor, in double precision."""
+        if self.facts.device == device:
+            return self
+        said = replace(self.evidence, log_p=self.evidence.log_p.to(device))
+        moved = (tensor.to(device) for tensor in (self.facts, self.node, self.kind, self.told))
+        return Question(self.context.to(device), self.y.to(device), said, *moved)
+
 
 @dataclass
 class Questions(Reading):
@@ -106,9 +120,9 @@ class Questions(Reading):
         """A question per problem from the labels ``shown`` [N, C] one-hot."""
         asked = []
         for nodes, views in self.parts:
-            table = shown[nodes]
+            table = shown[nodes].cpu()
             context = (table.sum(1) > 0).nonzero().squeeze(1)
-            asked.append(Question.ask(views, context, table[context].argmax(1), shown.size(1)))
+            asked.append(Question.ask(views, context, table[context].argmax(1), shown.size(1)).to(shown.device))
         return asked
 
     @cached_property
@@ -130,8 +144,22 @@ class Universal(LatentModel):
         super().__init__(config)
         if not 0 <= config.hedge < 1:
             raise UserError(f"hedge = {config.hedge} was given, a share from 0 up to but not including 1 is expected.")
+        for name in config.experts:
+            if name not in EXPERTS:
+                raise unknown_name("expert", name, EXPERTS)
+        if "stack" not in config.experts:
+            raise UserError(
+                "The experts given have no 'stack' among them, which is believed before anything is learned; add it."
+            )
+        self.heard = torch.tensor([EXPERTS.index(name) for name in config.experts])
         self.weigher = Weigher(
-            len(EXPERTS), FACTS, EXTRAS, config.width, config.summary, config.z_width, EXPERTS.index("stack")
+            len(config.experts),
+            PLAIN + 3 * len(config.experts),
+            EXTRAS,
+            config.width,
+            config.summary,
+            config.z_width,
+            config.experts.index("stack"),
         )
 
     def check(self, episode: Episode) -> None:
@@ -144,13 +172,13 @@ class Universal(LatentModel):
         return episode.unlabelled_targets.nonzero().squeeze(1)
 
     def read(self, episode: Episode) -> Questions:
-        graph = episode.graph
+        graph, here = episode.graph, episode.to("cpu")
         if self.config.shared:
-            parts = [(slice(0, episode.num_nodes), Views.of(graph))]
+            parts = [(slice(0, episode.num_nodes), Views.of(here.graph))]
         else:
             bounds = graph.ptr.tolist()
             parts = [
-                (slice(first, last), Views.of(episode.only(number).graph))
+                (slice(first, last), Views.of(here.only(number).graph))
                 for number, (first, last) in enumerate(pairwise(bounds))
             ]
         return Questions(episode, Neighbours(graph), graph.x, graph.x, parts)
@@ -172,8 +200,10 @@ class Universal(LatentModel):
 
     def summary(self, question: Question) -> Tensor:
         told = question.told
-        said = opinions(question.evidence.log_p[question.context[told]])
-        return self.weigher.summary(question.facts, said, question.y[told])
+        said = opinions(question.evidence.log_p[question.context[told]][..., self.heard])
+        of_experts = question.facts[PLAIN:].view(3, -1)[:, self.heard]
+        facts = torch.cat([question.facts[:PLAIN], of_experts.flatten()])
+        return self.weigher.summary(facts, said, question.y[told])
 
     def decode(self, reading: Reading, z: Tensor | None, query: Tensor) -> Tensor:
         assert isinstance(reading, Questions) and z is not None
@@ -186,18 +216,40 @@ class Universal(LatentModel):
 
     def score(self, question: Question, z: Tensor, nodes: Tensor) -> Tensor:
         """Scores of every class [Q, K, C] at ``nodes`` [Q] of one problem, for samples ``z`` [K, z]."""
-        summary, countable = self.summary(question), question.evidence.countable
-        share = self.config.hedge * countable / (countable + HALF)
+        summary, share = self.summary(question), 0.0 if self.training else self.share(question)
 
         def work(part: slice) -> Tensor:
-            rows = nodes[part]
-            log_p = question.evidence.log_p[rows]
-            scores = self.weigher.score(summary, z, opinions(log_p), question.node[rows], question.kind)
-            if self.training or share == 0:
-                return scores
-            return hedged(scores, log_p[..., EXPERTS.index("stack")], share)
+            scores, log_p = self._scores(question, summary, z, nodes[part])
+            return hedged(scores, log_p[..., STACK], share) if share > 0 else scores
 
-        return in_parts(nodes.numel(), 6 * self.config.width * question.kind.size(0), work)
+        return in_parts(nodes.numel(), self._width(question), work)
+
+    def believed(self, question: Question, z: Tensor, temperature: float = 1.0) -> Prediction:
+        """What follows from :meth:`score` of all nodes, part by part, and never as logarithms: a third of the time."""
+        summary, share = self.summary(question), self.share(question)
+        size = max(1, PART // self._width(question))
+        parts = []
+        for nodes in torch.arange(question.node.size(0), device=question.node.device).split(size):
+            scores, log_p = self._scores(question, summary, z, nodes)
+            p = scores.transpose(1, 2).softmax(1)  # [Q, C, K]: classes are not last in memory, which is fast
+            if share > 0:
+                p = p.mul_(1 - share).add_(log_p[..., STACK].exp().unsqueeze(-1), alpha=share)
+            parts.append(Prediction.from_samples(p.permute(2, 0, 1), temperature=temperature))
+        return Prediction.join(parts, question.kind.size(0))
+
+    def _scores(self, question: Question, summary: Tensor, z: Tensor, nodes: Tensor) -> tuple[Tensor, Tensor]:
+        """Scores [Q, K, C] before any hedge, and what the experts say, [Q, C, E]."""
+        log_p = question.evidence.log_p[nodes]
+        said = opinions(log_p[..., self.heard])
+        return self.weigher.score(summary, z, said, question.node[nodes], question.kind), log_p
+
+    def share(self, question: Question) -> float:
+        """Of the stack in what is answered."""
+        countable = question.evidence.countable
+        return self.config.hedge * (countable + HALF / 2) / (countable + HALF) if countable else 0.0
+
+    def _width(self, question: Question) -> int:
+        return 6 * self.config.width * question.kind.size(0)
 
     def sharing(self) -> "Universal":
         """The same model for graphs whose labels mean the same in all of them: each is answered from the labels of all."""
@@ -218,16 +270,16 @@ def hedged(scores: Tensor, stack: Tensor, share: float) -> Tensor:
 
 
 class Session:
-    """One graph, any number of questions about it."""
+    """One graph, any number of questions about it: what belongs to a labelled node is computed when it gets its label."""
 
     def __init__(self, model: Universal, views: Views) -> None:
-        self.model, self.views = model, views
+        self.model, self.views, self.columns = model, views, Columns(views.nodes)
 
     @torch.no_grad()
     def ask(self, y: Tensor, classes: int) -> Question:
         """What the experts say with the labels ``y`` [N], -1 where unknown."""
         context = (y != UNLABELLED).nonzero().squeeze(1)
-        return Question.ask(self.views, context, y[context], classes)
+        return Question.ask(self.views, context, y[context], classes, self.columns)
 
     @torch.no_grad()
     def predict(self, y: Tensor, classes: int, *, samples: int = SAMPLES, seed: int = 0) -> Prediction:
@@ -237,9 +289,9 @@ class Session:
     @torch.no_grad()
     def answer(self, question: Question, *, samples: int = SAMPLES, seed: int = 0) -> Prediction:
         model = self.model
+        question = question.to(model.x_mean.device)
         with evaluating(model):
             q = model.weigher.latent(model.summary(question))
-            noise = torch.randn(samples, q.loc.size(0), generator=torch.Generator().manual_seed(seed))
-            scores = model.score(question, q.loc + q.scale * noise, torch.arange(self.views.nodes))
-        temperature = 1.0 if model.calibration is None else model.calibration.temperature
-        return Prediction.from_samples(scores.transpose(0, 1).softmax(-1), temperature=temperature)
+            noise = torch.randn(samples, q.loc.size(0), generator=torch.Generator().manual_seed(seed), device="cpu")
+            temperature = 1.0 if model.calibration is None else model.calibration.temperature
+            return model.believed(question, q.loc + q.scale * noise.to(q.loc), temperature).to("cpu")

@@ -54,7 +54,14 @@ class CategoricalLikelihood(Likelihood):
 
 
 class GaussianLikelihood(Likelihood):
-    """The paper's: the one-hot label ~ Normal(softmax(μ), 0.1 + 0.9 softplus(σ)); class probabilities are the mean."""
+    """The paper's: the one-hot label ~ Normal(softmax(μ), 0.1 + 0.9 softplus(σ)); class probabilities are the mean.
+
+    ``variance``: 0.1 + 0.9 softplus(σ) is the variance of the label, not its standard deviation.
+    """
+
+    def __init__(self, variance: bool = False) -> None:
+        super().__init__()
+        self.variance = variance
 
     @staticmethod
     def outputs(classes: int) -> int:
@@ -76,10 +83,10 @@ class GaussianLikelihood(Likelihood):
     def scale(self, out: Tensor) -> Tensor:
         return self._parts(out)[1]
 
-    @staticmethod
-    def _parts(out: Tensor) -> tuple[Tensor, Tensor]:
+    def _parts(self, out: Tensor) -> tuple[Tensor, Tensor]:
         mean, scale = out.chunk(2, -1)
-        return mean.softmax(-1), 0.1 + 0.9 * F.softplus(scale)
+        spread = 0.1 + 0.9 * F.softplus(scale)
+        return mean.softmax(-1), spread.sqrt() if self.variance else spread
 
 
 LIKELIHOODS: dict[str, type[Likelihood]] = {"categorical": CategoricalLikelihood, "gaussian": GaussianLikelihood}

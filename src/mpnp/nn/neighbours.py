@@ -73,7 +73,7 @@ class Neighbours:
         parts = []
         for kind in range(kinds):
             edges = EdgeIndex(plain[:, self.edge_type == kind], sparse_size=size, sort_order="col")
-            parts.append(Neighbours(Data(x=torch.empty(self.num_nodes, 0), edge_index=edges)))
+            parts.append(Neighbours(Data(x=torch.empty(self.num_nodes, 0, device=plain.device), edge_index=edges)))
         return parts
 
 

@@ -9,6 +9,7 @@ from torch import Tensor
 from torch.distributions import Normal
 
 LARGEST = 8.0  # log-odds of an opinion
+FEW = 32  # classes that are looked through one by one
 SCALE = 3.0  # what log-odds are divided by before they enter a network
 
 
@@ -21,9 +22,20 @@ def opinions(log_p: Tensor) -> Tensor:
     if log_p.size(1) == 1:
         lead = torch.zeros_like(log_p)
     else:
-        best, second = log_p.topk(2, dim=1).values.split(1, dim=1)
+        best, second = two_best(log_p)
         lead = log_p - torch.where(log_p >= best, second, best)
     return torch.cat([odds, lead], -1).clamp(-LARGEST, LARGEST) / SCALE
+
+
+def two_best(values: Tensor) -> tuple[Tensor, Tensor]:
+    """The highest and the second highest over the classes, [Q, C, E] → [Q, 1, E] each; alike where two classes are."""
+    if values.size(1) > FEW:
+        best, second = values.topk(2, dim=1).values.split(1, dim=1)
+        return best, second
+    best = second = torch.full_like(values[:, 0], -torch.inf)
+    for one in values.unbind(1):
+        best, second = torch.maximum(best, one), torch.maximum(second, torch.minimum(best, one))
+    return best.unsqueeze(1), second.unsqueeze(1)
 
 
 class Weigher(nn.Module):
@@ -82,16 +94,18 @@ class Weigher(nn.Module):
 
     def score(self, summary: Tensor, z: Tensor, said: Tensor, node: Tensor, kind: Tensor) -> Tensor:
         """Scores [Q, K, C] for samples ``z`` [K, z] of the latent; ``said`` [Q, C, 2E], ``node`` [Q, X], ``kind`` [C, X]."""
-        asked, classes, _ = said.shape
         gate = 2 * torch.sigmoid(self.gate(summary))
-        extras = (node.unsqueeze(1).expand(-1, classes, -1), kind.unsqueeze(0).expand(asked, -1, -1))
-        h = _tuned(self.first(torch.cat([said * gate, *extras], -1)), self.first_tuned(summary))
-        pool = (h.mean(1, keepdim=True).expand_as(h), h.amax(1, keepdim=True).expand_as(h))
-        h = _tuned(self.second(torch.cat([h, *pool], -1)), self.second_tuned(summary))
+        said_by, of_node, of_kind = self.first.weight.split([gate.numel(), node.size(1), kind.size(1)], 1)
+        own = F.linear(node, of_node).unsqueeze(1) + F.linear(kind, of_kind, self.first.bias)  # [Q, C, w]
+        h = _tuned(F.linear(said, said_by * gate) + own, self.first_tuned(summary))
+        mine, mean, most = self.second.weight.chunk(3, 1)
+        pool = F.linear(h.mean(1), mean, self.second.bias) + F.linear(h.amax(1), most)  # once for all classes
+        h = _tuned(F.linear(h, mine) + pool.unsqueeze(1), self.second_tuned(summary))
         h = h + F.gelu(self.third(h))
         weight = self.last(torch.cat([z, summary.expand(z.size(0), -1)], -1))
-        features = torch.cat([h, said[..., : self.experts]], -1)
-        return torch.einsum("qcf,kf->qkc", features, weight)
+        read, heard = weight.split([self.width, self.experts], 1)
+        scores = F.linear(h, read) + F.linear(said[..., : self.experts], heard)  # [Q, C, K], and so in memory
+        return scores.transpose(1, 2)
 
 
 def _tuned(h: Tensor, how: Tensor) -> Tensor:
