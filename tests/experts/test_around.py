@@ -83,7 +83,7 @@ def test_neighbours_shared_with_landmarks() -> None:
     a = context.views.walks.matrix.to_dense()
     root = torch.where(a.sum(1) > 0, a.sum(1).clamp(min=1e-9).rsqrt(), 0)
     dense = root[:, None] * (a @ (root.square()[:, None] * a)) * root
-    torch.testing.assert_close(shared_neighbours(context), dense[:, [1, 5, 6]])
+    torch.testing.assert_close(shared_neighbours(context, context.landmarks), dense[:, [1, 5, 6]])
 
 
 def test_everything_side_by_side_has_one_weight_per_block() -> None:

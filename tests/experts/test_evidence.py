@@ -13,10 +13,11 @@ from .made import two_towns
 SHOWN = torch.arange(0, 60, 3)
 # Means of the log-probabilities, weighed by the node's number and class, so that no two of them can be exchanged unseen.
 SUMS = {
-    "x": -0.004348, "ax": -0.024847, "a2x": -0.174683, "pprx": -0.092478, "hx": 0.015467, "h2x": 0.008454,
-    "x_rbf": -0.028181, "ax_rbf": -0.177087, "struct": 0.242769, "nbr_rbf": 0.140201, "cat": 0.193168, "nbr": 0.295668,
-    "adj": 0.071490, "x_clump": 0.007426, "a2x_clump": -0.063247, "pprx_clump": -0.101424, "lp1": 0.180436,
-    "lp2": 0.434161, "lp8": 0.322557, "lp50": 0.180988, "stack": 0.091179, "echo1": 0.074601, "echo8": 0.090820,
+    "x": -0.004348, "ax": -0.024847, "a2x": -0.174683, "pprx": -0.092478, "farx": -0.175963, "hx": 0.015467, "h2x":
+    0.008454, "x_rbf": -0.028181, "ax_rbf": -0.177087, "pprx_rbf": 0.038546, "amount": 0.000000, "struct":
+    0.242769, "nbr_rbf": 0.140201, "cat": 0.193168, "nbr": 0.295668, "adj": 0.071490, "x_clump": 0.007426,
+    "a2x_clump": -0.063247, "pprx_clump": -0.101424, "lp1": 0.180436, "lp2": 0.434161, "lp8": 0.322557, "lp50":
+    0.180988, "stack": 0.076599, "echo1": 0.062386, "echo8": 0.077555,
 }  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from mpnp.experts.features import LIMIT, MOST, prepare
+from mpnp.experts.features import LIMIT, MOST, prepare, read
 
 
 def measured(nodes: int = 30, columns: int = 4) -> Tensor:
@@ -138,3 +138,43 @@ def test_very_many_nodes_are_measured_alike(monkeypatch: pytest.MonkeyPatch) -> 
     z = prepare(x)
     assert z is not None
     torch.testing.assert_close(float(z[75_000] - z[25_000]), 1.349, rtol=1e-4, atol=0)
+
+
+def test_how_much_a_node_shows_by_hand() -> None:
+    """Half of the nodes have three words, half have seven, said as often as may be: one deviation below, one above."""
+    x = torch.zeros(10, 40)
+    x[:5, :3], x[5:, :7] = 2, 0.5
+    shown = read(x)[1]
+    assert shown is not None
+    torch.testing.assert_close(shown.flatten(), torch.tensor([-1.0] * 5 + [1.0] * 5))
+    torch.testing.assert_close(read(1e30 * x)[1], shown)
+
+
+@pytest.mark.parametrize("x", [measured(30, 60), measured(), torch.eye(40), torch.ones(40, 50).triu(1).roll(25, 0)])
+def test_measurements_and_what_says_nothing_have_no_amount(x: Tensor) -> None:
+    assert read(x)[1] is None
+
+
+def test_all_showing_as_much_have_no_amount() -> None:
+    x = torch.zeros(12, 40)
+    for node in range(12):
+        x[node, node : node + 4] = 1
+    assert read(x)[0] is not None and read(x)[1] is None
+
+
+@pytest.mark.parametrize("layout", [torch.sparse_coo, torch.sparse_csr])
+@pytest.mark.parametrize("x", [words(), words(40, 400), measured(30, 60), measured(), torch.eye(40)])
+@pytest.mark.filterwarnings("ignore:Sparse")
+def test_sparse_features_are_read_as_dense_ones_are(x: Tensor, layout: torch.layout) -> None:
+    for sparse, dense in zip(read(x.to_sparse(layout=layout)), read(x), strict=True):
+        assert (sparse is None) == (dense is None)
+        if sparse is not None and dense is not None:
+            torch.testing.assert_close(sparse @ sparse.t(), dense @ dense.t(), rtol=1e-4, atol=1e-4)
+
+
+def test_a_stored_zero_is_none() -> None:
+    x = words()
+    row, column = x.nonzero().t()
+    place = torch.stack([torch.cat([row, torch.tensor([0])]), torch.cat([column, (x[0] == 0).nonzero()[0]])])
+    stored = torch.sparse_coo_tensor(place, torch.cat([x[row, column], torch.zeros(1)]), x.shape)
+    torch.testing.assert_close(read(stored)[1], read(x)[1])

@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from mpnp.experts.judge import EXPONENTS, LOWEST, PINCHES, TEMPERATURES, Judge
+from mpnp.experts.judge import EXPONENTS, LOWEST, PINCHES, TEMPERATURES, Judge, log_shares
 from mpnp.experts.ridge import LAMBDAS, Fit
 
 
@@ -36,10 +36,10 @@ def test_the_fit_that_leaves_out_best_is_chosen_and_made_sharp() -> None:
     judge = Judge(y, 2)
     left_out = torch.zeros(len(LAMBDAS), 12, 2, dtype=torch.double)
     left_out[3] = judge.centred
-    place, temperature, log_p = judge.choose(Fit(left_out, left_out))
+    place, temperature, log_p = judge.choose(Fit(left_out, lambda _: left_out))
     assert place == 3 and temperature >= 8
     assert (log_p.argmax(1) == y).all()
-    place, temperature, _ = judge.choose(Fit(-left_out, left_out))
+    place, temperature, _ = judge.choose(Fit(-left_out, lambda _: left_out))
     assert temperature == min(TEMPERATURES) or place != 3  # wrong throughout: not believed
 
 
@@ -71,3 +71,8 @@ def test_masses_that_are_right_are_trusted() -> None:
     assert pinch == min(PINCHES) or exponent == max(EXPONENTS)
     _, pinch, exponent = judge.spread(1 - judge.one_hot.float(), torch.tensor(1.0))
     assert pinch == max(PINCHES) and exponent == min(EXPONENTS)
+
+
+def test_shares_of_few_classes_are_a_softmax() -> None:
+    scores = 20 * torch.randn(7, 3, generator=torch.Generator().manual_seed(0))
+    torch.testing.assert_close(log_shares(scores), scores.log_softmax(-1))

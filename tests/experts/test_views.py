@@ -26,8 +26,8 @@ def test_features_are_seen_smoothed_and_set_against_the_neighbours() -> None:
     assert linear["hx"] == [2, 1, -4, 0]
     assert linear["h2x"] == [1, 2, -5, 0]  # x - 2 ax + a2x with a2x = (0, 1, 0, -1)
     assert linear["a2x"] == [0, 1, 0, -1]
-    assert set(linear) == {"x", "ax", "a2x", "pprx", "hx", "h2x"}
-    assert set(seen.radial) == {"struct", "x_rbf", "ax_rbf"}
+    assert set(linear) == {"x", "ax", "a2x", "pprx", "farx", "hx", "h2x"}
+    assert set(seen.radial) == {"struct", "x_rbf", "ax_rbf", "pprx_rbf"}
 
 
 def test_smoothing_along_pagerank_is_the_sum_it_stands_for() -> None:
@@ -80,3 +80,11 @@ def test_where_all_places_are_alike_structure_says_nothing(nodes: int) -> None:
 def test_directions_are_part_of_the_structure() -> None:
     edges = torch.tensor([[0, 1, 2], [1, 2, 3]])
     assert views(edges, 4).structure.size(1) == views(both([(0, 1), (1, 2), (2, 3)]), 4).structure.size(1) + 2
+
+
+def test_how_much_is_shown_stands_beside_what_the_neighbours_show() -> None:
+    x = torch.zeros(4, 40)
+    x[:2, :3], x[2:, :9] = 1, 1
+    seen = views(both([(0, 1), (1, 2)]), 4, x).radial["amount"]
+    torch.testing.assert_close(seen, torch.tensor([[-1.0, -1], [-1, 0], [1, -1], [1, 1]]))
+    assert "amount" not in views(both([(0, 1)]), 4, torch.randn(4, 3)).radial

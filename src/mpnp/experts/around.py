@@ -43,8 +43,8 @@ def everything(context: Context, labels_around: Tensor) -> Tensor:
     return torch.cat(scaled, 1)
 
 
-def shared_neighbours(context: Context) -> Tensor:
-    """D^-1/2 A D^-1 A D^-1/2 at the landmarks, [N, m]."""
+def shared_neighbours(context: Context, nodes: Tensor) -> Tensor:
+    """D^-1/2 A D^-1 A D^-1/2 at ``nodes`` [m], [N, m]."""
     walks = context.views.walks
     root = walks.strength.clamp(min=1e-30).rsqrt().unsqueeze(1) * (walks.strength > 0).unsqueeze(1)
-    return root * walks.sum(root.square() * walks.sum(root * context.at_landmarks()))
+    return root * walks.sum(root.square() * walks.sum(root * context.units(nodes)))

@@ -7,9 +7,13 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from .context import FOLDS, Context
+from .judge import log_shares
+from .parts import parts
 
 MOST_GATHERED = 20_000  # nodes whose clumps are looked for
+MOST_PAIRED = 2_000_000  # and of these with as many classes
 GATHERINGS = 10  # steps of it
+MANY, FEWER = 256, 4  # classes, with more of which so many steps have to do
 SHARP = 20.0  # how soft the clumps are
 
 
@@ -18,25 +22,32 @@ def clumps(context: Context, basis: Tensor) -> Tensor:
 
     Fitted once with all labels and once without those of each fold, on a part of the nodes where there are very many.
     """
-    judge = context.judge
+    judge, classes = context.judge, context.judge.classes
     place = F.normalize(basis - basis.mean(0), dim=1)
-    given = context.labels.repeat(FOLDS + 1, 1, 1)  # [folds + 1, n, C]
-    given[context.fold, torch.arange(context.count)] = 0
+    given = context.labels.unsqueeze(1).repeat(1, FOLDS + 1, 1)  # [n, folds + 1, C]
+    given[torch.arange(context.count), context.fold] = 0
     known = given.sum(2, keepdim=True)
-    seen = place if place.size(0) <= MOST_GATHERED else place[:: -(-place.size(0) // MOST_GATHERED)]
-    mine, seeds = place[context.nodes], given.transpose(1, 2) @ place[context.nodes]  # [folds + 1, C, d]
-    middle = F.normalize(seeds, dim=2)
-    for _ in range(GATHERINGS):
-        near = _near(seen @ middle.transpose(1, 2))
-        lent = _near(mine @ middle.transpose(1, 2)) * known  # those whose label is told apart
-        middle = F.normalize(near.transpose(1, 2) @ seen - (lent - given).transpose(1, 2) @ mine, dim=2)
-    middle = torch.where(judge.counts.view(1, -1, 1) > 0, middle, torch.zeros_like(middle))
-    left_out = (mine.unsqueeze(1) @ middle[context.fold].transpose(1, 2)).squeeze(1).double()
+    most = max(1, min(MOST_GATHERED, MOST_PAIRED // classes))
+    seen = place if place.size(0) <= most else place[:: -(-place.size(0) // most)]
+    mine = place[context.nodes]
+    middle = F.normalize(given.flatten(1).t() @ mine, dim=1)  # [(folds + 1) C, d]: one product for all folds
+    for _ in range(GATHERINGS if classes <= MANY else FEWER):
+        near, lent = _near(seen @ middle.t(), classes), _near(mine @ middle.t(), classes)
+        told = lent.view_as(given) * known - given  # those whose label is told apart
+        middle = F.normalize(near.t() @ seen - told.flatten(1).t() @ mine, dim=1)
+    middle = middle.view(FOLDS + 1, classes, -1) * (judge.counts > 0).view(1, -1, 1)
+    mine_in_parts = parts(context.count, middle[0].numel())
+    left_out = torch.cat([_apart(mine[part], middle, context.fold[part]) for part in mine_in_parts])
     temperature, log_p = judge.sharpen(left_out)
-    return context.opinion((temperature * (place @ middle[FOLDS].t())).log_softmax(-1), log_p)
+    return context.opinion(log_shares(temperature * (place @ middle[FOLDS].t())), log_p)
 
 
-def _near(cosine: Tensor) -> Tensor:
-    """A softmax over few classes of values between -1 and 1, several times faster than PyTorch's."""
-    weight = torch.exp_(SHARP * cosine)
-    return weight / weight.sum(-1, keepdim=True)
+def _apart(mine: Tensor, middle: Tensor, fold: Tensor) -> Tensor:
+    """How near each of ``mine`` [n, d] is to the ``middle`` [folds + 1, C, d] of every class without its own fold, [n, C]."""
+    return (mine.unsqueeze(1) @ middle[fold].transpose(1, 2)).squeeze(1).double()
+
+
+def _near(cosine: Tensor, classes: int) -> Tensor:
+    """A softmax over few classes of values between -1 and 1, [N, F C] of F folds, several times faster than PyTorch's."""
+    weight = cosine.mul_(SHARP).exp_().view(cosine.size(0), -1, classes)
+    return weight.div_(weight.sum(-1, keepdim=True)).flatten(1)

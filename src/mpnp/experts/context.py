@@ -7,6 +7,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from .columns import Columns
 from .judge import Judge
 from .views import Views
 
@@ -18,11 +19,11 @@ FOLDS = 5
 class Context:
     """Labelled nodes of a graph, the ``landmarks`` among them that span a kernel, and the folds they are left out in.
 
-    ``exact``: all of them are landmarks. Shapes: ``nodes`` [n] node numbers, ``labels`` [n, C] one-hot, ``landmarks`` [m].
+    ``exact``: all of them are landmarks; ``columns``: what earlier questions have left, where there is to be another. Shapes: ``nodes`` [n] node numbers, ``labels`` [n, C] one-hot, ``landmarks`` [m].
     """
 
-    def __init__(self, views: Views, nodes: Tensor, judge: Judge) -> None:
-        self.views, self.nodes, self.judge = views, nodes, judge
+    def __init__(self, views: Views, nodes: Tensor, judge: Judge, columns: Columns | None = None) -> None:
+        self.views, self.nodes, self.judge, self.columns = views, nodes, judge, columns
         self.labels = judge.one_hot.float()
         most = int(min(MOST_LANDMARKS, max(32, MOST_COLUMNS // views.nodes)))
         self.exact = nodes.numel() <= most
@@ -41,8 +42,12 @@ class Context:
 
     def at_landmarks(self) -> Tensor:
         """A unit vector for every landmark, [N, m]."""
-        units = torch.zeros(self.views.nodes, self.landmarks.numel())
-        units[self.landmarks, torch.arange(self.landmarks.numel())] = 1
+        return self.units(self.landmarks)
+
+    def units(self, nodes: Tensor) -> Tensor:
+        """A unit vector for every one of ``nodes`` [m], [N, m]."""
+        units = torch.zeros(self.views.nodes, nodes.numel())
+        units[nodes, torch.arange(nodes.numel())] = 1
         return units
 
     def opinion(self, log_p: Tensor, left_out: Tensor) -> Tensor:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from ..progress import counted, stage
 from .around import around, everything, shared_neighbours
 from .clumps import clumps
+from .columns import Columns
 from .context import Context
 from .judge import LOWEST, Judge
-from .regression import linear, radial, spanned
+from .regression import linear, radial, spanned_by
 from .spreading import SPREAD, spread
 from .stack import echoes, stacked
 from .views import Views
 
-LINEAR = ("x", "ax", "a2x", "pprx", "hx", "h2x")
-RADIAL = ("x_rbf", "ax_rbf", "struct", "nbr_rbf", "cat")
+LINEAR = ("x", "ax", "a2x", "pprx", "farx", "hx", "h2x")
+RADIAL = ("x_rbf", "ax_rbf", "pprx_rbf", "amount", "struct", "nbr_rbf", "cat")
 CLUMPS = {"x": "x_clump", "a2x": "a2x_clump", "pprx": "pprx_clump"}
 SINGLE = (*LINEAR, *RADIAL, "nbr", "adj", *CLUMPS.values(), *SPREAD)
 EXPERTS = (*SINGLE, "stack", "echo1", "echo8")
@@ -43,48 +46,59 @@ class Evidence:
 
 
 @torch.no_grad()
-def evidence(views: Views, context: Tensor, y: Tensor, classes: int) -> Evidence:
-    """Ask every expert. ``context`` [n] node numbers, ``y`` [n] their labels."""
+def evidence(views: Views, context: Tensor, y: Tensor, classes: int, columns: Columns | None = None) -> Evidence:
+    """Ask every expert. ``context`` [n] node numbers, ``y`` [n] their labels; ``columns``: kept between questions."""
     judge = Judge(y, classes)
-    shape = (views.nodes, classes)
-    opinions: dict[str, Tensor] = {}
+    flat = judge.shares.log().expand(views.nodes, classes)
+    log_p = flat.float().unsqueeze(-1).repeat(1, 1, len(EXPERTS))  # the one table of all: it is large with many classes
+    asked: list[int] = []  # in the order they were asked
+
+    def heard(name: str, opinion: Tensor) -> None:
+        asked.append(EXPERTS.index(name))
+        log_p[..., asked[-1]] = opinion
+
     if y.numel():
-        given = Context(views, context, judge)
-        opinions = single(given)
-        opinions["stack"] = stacked(list(opinions.values()), context, judge, given.fold)
-        opinions |= echoes(views, opinions["stack"], context, judge)
-    flat = judge.shares.log().expand(shape)
-    log_p = torch.stack([opinions.get(name, flat).float() for name in EXPERTS], -1).clamp(min=LOWEST)
-    left_out = log_p[context].double()
+        given = Context(views, context, judge, columns)
+        with stage(f"asking experts about {views.nodes:,} nodes"):
+            for name, opinion in counted(single(given), len(EXPERTS)):
+                heard(name, opinion)
+        stack = stacked(log_p, asked, context, judge, given.fold)
+        heard("stack", stack)
+        for name, opinion in echoes(views, stack, context, judge).items():
+            heard(name, opinion)
+    log_p.clamp_(min=LOWEST)
     guess = judge.nll(flat[context])
     countable = int(judge.countable.sum())
-    losses = torch.stack([judge.nll(left_out[..., e]) for e in range(len(EXPERTS))])
-    right = (left_out.argmax(1) == y.unsqueeze(1)) & judge.countable.unsqueeze(1)
+    losses, right = [], []
+    for e in range(len(EXPERTS)):
+        left_out = log_p[context, :, e].double()
+        losses.append(judge.nll(left_out))
+        right.append((left_out.argmax(1) == y) & judge.countable)
     return Evidence(
         log_p,
-        torch.tensor([name in opinions for name in EXPERTS]),
-        ((guess - losses) / max(countable, 1)).float(),
-        right.double().sum(0).div(max(countable, 1)).float(),
+        torch.tensor([e in asked for e in range(len(EXPERTS))]),
+        ((guess - torch.stack(losses)) / max(countable, 1)).float(),
+        torch.stack(right).double().sum(1).div(max(countable, 1)).float(),
         judge.shares.float(),
         judge.counts.float(),
         countable,
     )
 
 
-def single(context: Context) -> dict[str, Tensor]:
+def single(context: Context) -> Iterator[tuple[str, Tensor]]:
     """The experts by name that have anything to go by: log-probabilities [N, C], of context nodes leave-one-out."""
-    views, opinions = context.views, {}
+    views = context.views
     for name, basis in views.linear.items():
-        opinions[name] = linear(context, basis)
+        yield name, linear(context, basis)
         if name in CLUMPS:
-            opinions[CLUMPS[name]] = clumps(context, basis)
+            yield CLUMPS[name], clumps(context, basis)
     for name, places in views.radial.items():
-        opinions[name] = radial(context, places)
+        yield name, radial(context, places, name)
     if views.walks.matrix.values().numel():
         labels = around(context)
-        opinions["nbr"] = linear(context, labels)
-        opinions["nbr_rbf"] = radial(context, labels)
-        opinions["cat"] = radial(context, everything(context, labels))
-        opinions["adj"] = spanned(context, shared_neighbours(context))
-        opinions |= spread(context)
-    return opinions
+        yield "nbr", linear(context, labels)
+        yield "nbr_rbf", radial(context, labels)
+        yield "cat", radial(context, everything(context, labels))
+        del labels
+        yield "adj", spanned_by(context, "adj", lambda nodes: shared_neighbours(context, nodes))
+        yield from spread(context).items()

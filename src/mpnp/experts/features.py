@@ -15,32 +15,59 @@ POWER = 5  # iterations of the randomised decomposition
 
 
 def prepare(x: Tensor) -> Tensor | None:
-    """Features [N, F] → [N, d] with d ≤ 256, or ``None`` where they say nothing that two nodes share.
+    """Features [N, F], dense or sparse, → [N, d] with d ≤ 256, or ``None`` where they say nothing that two nodes share.
 
     Few columns are scaled robustly. Many columns of counts (words) are weighed by their rarity and every row by its length;
     other many columns are scaled and rows made of length one. More than 256 columns go through a truncated decomposition.
     Constant columns, and columns that single nodes have to themselves (as an identity has), are left out.
     """
+    return read(x)[0]
+
+
+def read(x: Tensor) -> tuple[Tensor | None, Tensor | None]:
+    """What is prepared of the features, and the amount of them that a node shows (:func:`amount`), as far as either says
+    anything."""
     nodes, columns = x.shape
     if nodes < 2 or columns == 0:
-        return None
-    words = columns > FEW and _counts(x)
-    if words:
-        z = _weighed(x)
-        if z is None:
-            return None
-        return _reduced(z)
-    scaled = _scaled(x)
+        return None, None
+    words = _words(x)
+    if words is not None:
+        z = _weighed(words)
+        return (None, None) if z is None else (_reduced(z), amount(words))
+    scaled = _scaled(x.to_dense() if x.layout != torch.strided else x)
     if scaled is None:
-        return None
+        return None, None
     if scaled.size(1) > FEW:
         scaled = scaled / scaled.norm(dim=1, keepdim=True).clamp(min=1e-6)
-    return _reduced(scaled)
+    return _reduced(scaled), None
 
 
-def _counts(x: Tensor) -> bool:
-    """Whether the columns are counts of a kind, most of them zero."""
-    return bool((x >= 0).all()) and int((x != 0).sum()) <= 0.5 * x.numel()
+def amount(words: Tensor) -> Tensor | None:
+    """How much a node shows: log(1 + its features that are not zero), standardised, [N, 1]; ``None`` where all show as much.
+
+    A long entry is often of another class than a short one, whatever it says.
+    """
+    shown = torch.bincount(words.indices()[0], minlength=words.size(0)).float().log1p().unsqueeze(1)
+    shown = shown - shown.mean()
+    deviation = shown.square().mean().sqrt()
+    return (shown / deviation).clamp(-LIMIT, LIMIT) if float(deviation) > 1e-4 else None
+
+
+def _words(x: Tensor) -> Tensor | None:
+    """Columns that are counts of a kind, most of them zero, as a sparse matrix without stored zeros; ``None`` if they are not."""
+    if x.size(1) <= FEW:
+        return None
+    if x.layout == torch.strided:
+        if float(x.min()) < 0 or int(torch.count_nonzero(x)) > 0.5 * x.numel():
+            return None
+        return x.to_sparse_coo()
+    x = (x if x.is_sparse else x.to_sparse_coo()).coalesce()
+    value = x.values()
+    if value.numel() > 0.5 * x.size(0) * x.size(1) or bool((value < 0).any()):
+        return None
+    there = value != 0
+    row, column = x.indices()[:, there]
+    return coo(row, column, value[there], (x.size(0), x.size(1)))
 
 
 def _scaled(x: Tensor) -> Tensor | None:
@@ -78,38 +105,46 @@ def _quantiles(x: Tensor) -> Tensor:
     return torch.from_numpy(np.stack(columns, 1))
 
 
-def _weighed(x: Tensor) -> Tensor | None:
+def _weighed(words: Tensor) -> Tensor | None:
     """Counts as log(1 + count) · log(N / nodes that have it), rows of length one, sparse [N, F]; without private columns."""
-    sparse = x.to_sparse_coo().coalesce()
-    row, column = sparse.indices()
-    value = sparse.values().double()
-    owners = torch.bincount(column, minlength=x.size(1))
+    nodes, columns = words.shape
+    row, column = words.indices()
+    value = words.values().double()
+    owners = torch.bincount(column, minlength=columns)
     shared = owners[column] > 1
     if not bool(shared.any()):
         return None
     row, column, value = row[shared], column[shared], value[shared]
-    biggest = torch.zeros(x.size(1), dtype=torch.double).scatter_reduce_(0, column, value, "amax")
-    mean = torch.zeros(x.size(1), dtype=torch.double).index_add_(0, column, value) / owners.clamp(min=1)
-    value = torch.log1p(value / mean[column].clamp(min=1e-300)) if bool((biggest > 0).any()) else value
-    rarity = torch.log((1.0 + x.size(0)) / owners.double().clamp(min=1))
+    mean = torch.zeros(columns, dtype=torch.double).index_add_(0, column, value) / owners.clamp(min=1)
+    value = torch.log1p(value / mean[column].clamp(min=1e-300))
+    rarity = torch.log((1.0 + nodes) / owners.double().clamp(min=1))
     value = value * rarity[column].sqrt()
-    length = torch.zeros(x.size(0), dtype=torch.double).index_add_(0, row, value.square()).sqrt()
+    length = torch.zeros(nodes, dtype=torch.double).index_add_(0, row, value.square()).sqrt()
     value = (value / length[row].clamp(min=1e-12)).float()
     kept, place = column.unique(return_inverse=True)
-    return coo(row, place, value, (x.size(0), kept.numel()))
+    return coo(row, place, value, (nodes, kept.numel()))
 
 
 def _reduced(z: Tensor) -> Tensor:
-    """At most 256 columns whose inner products are those of ``z``, as nearly as may be."""
+    """At most 256 columns whose inner products are those of ``z``, as nearly as may be: a randomised decomposition.
+
+    Its power iterations keep to the shorter side of ``z``, where a decomposition of theirs costs least.
+    """
     if z.size(1) <= MOST:
         return z.to_dense() if z.is_sparse else z
     matrix = csr(z) if z.is_sparse else z
     transposed = csr(z.t().coalesce()) if z.is_sparse else z.t()
-    rank = min(MOST, z.size(0) - 1)
-    noise = torch.randn(z.size(1), min(rank + 16, z.size(0)), generator=torch.Generator().manual_seed(0))
-    basis = torch.linalg.qr(matrix @ noise).Q
-    for _ in range(POWER):
-        basis = torch.linalg.qr(matrix @ torch.linalg.qr(transposed @ basis).Q).Q
+    nodes, columns = z.shape
+    rank = min(MOST, nodes - 1)
+    basis = torch.randn(columns, min(rank + 16, nodes), generator=torch.Generator().manual_seed(0))
+    if columns < nodes:
+        for _ in range(POWER):
+            basis = torch.linalg.qr(transposed @ (matrix @ basis)).Q
+        basis = torch.linalg.qr(matrix @ basis).Q
+    else:
+        basis = torch.linalg.qr(matrix @ basis).Q
+        for _ in range(POWER):
+            basis = torch.linalg.qr(matrix @ (transposed @ basis)).Q
     small = (transposed @ basis).t()  # [rank + 16, F], small @ small.T is tiny
     values, vectors = torch.linalg.eigh((small @ small.t()).double())
     top = vectors[:, -rank:] * values[-rank:].clamp(min=0).sqrt()

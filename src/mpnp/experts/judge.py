@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from .ridge import LAMBDAS, Fit
+from .parts import parts
+from .ridge import LAMBDAS, MANY, Fit
 
 TEMPERATURES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 PINCHES = (1e-3, 1e-2, 1e-1, 1.0)  # of the class shares, in mean masses, added to what has arrived
 EXPONENTS = (0.5, 1.0, 2.0)
 LOWEST = -12.0  # log-probability
+
+
+def log_shares(scores: Tensor) -> Tensor:
+    """log softmax over few classes of many nodes, [N, C]: columns first, several times faster than PyTorch's row by row."""
+    return scores.t().contiguous().log_softmax(0).t().contiguous()
 
 
 class Judge:
@@ -28,40 +36,52 @@ class Judge:
     def centred(self) -> Tensor:
         return self.one_hot - self.shares
 
-    def nll(self, log_p: Tensor) -> Tensor:
-        """Sums over countable context nodes, [..., n, C] → [...]."""
-        index = self.y.view(*[1] * (log_p.dim() - 2), -1, 1).expand(*log_p.shape[:-1], 1)
+    def nll(self, log_p: Tensor, part: slice = slice(None)) -> Tensor:
+        """Sums over countable context nodes, all or a ``part`` of them, [..., n, C] → [...]."""
+        index = self.y[part].view(*[1] * (log_p.dim() - 2), -1, 1).expand(*log_p.shape[:-1], 1)
         picked = log_p.gather(-1, index).squeeze(-1).clamp(min=LOWEST)
-        return -(picked * self.countable).sum(-1)
+        return -(picked * self.countable[part]).sum(-1)
+
+    def _loss(self, choices: int, log_p: Callable[[slice], Tensor]) -> Tensor:
+        """The :meth:`nll` of so many ``choices`` [...], whose ``log_p`` [..., n, C] are made part by part."""
+        width = choices * self.classes * (8 if self.classes > MANY else 1)  # small parts are made in memory used before
+        whole = [self.nll(log_p(part), part) for part in parts(self.y.numel(), width)]
+        return torch.stack(whole).sum(0) if len(whole) > 1 else whole[0]
 
     def choose(self, fit: Fit) -> tuple[int, float, Tensor]:
         """λ's place, temperature, and log-probabilities of the context [n, C]."""
-        logits = (fit.left_out + self.shares).unsqueeze(1) * torch.tensor(TEMPERATURES).view(1, -1, 1, 1)
-        log_p = logits.clamp(-60, 60).log_softmax(-1)
-        loss = self.nll(log_p) + _RIDGE_PRIOR
-        at = int(loss.argmin())
-        lam, temperature = divmod(at, len(TEMPERATURES))
-        return lam, TEMPERATURES[temperature], log_p[lam, temperature]
+
+        def log_p(left_out: Tensor, temperature: Tensor) -> Tensor:
+            return ((left_out + self.shares.to(left_out)) * temperature).clamp(-60, 60).log_softmax(-1)
+
+        sharp = torch.tensor(TEMPERATURES).view(1, -1, 1, 1)
+        loss = self._loss(_RIDGE_PRIOR.numel(), lambda part: log_p(fit.left_out[:, part].unsqueeze(1), sharp))
+        lam, temperature = divmod(int((loss + _RIDGE_PRIOR).argmin()), len(TEMPERATURES))
+        return lam, TEMPERATURES[temperature], log_p(fit.left_out[lam], sharp.flatten()[temperature])
 
     def sharpen(self, left_out: Tensor) -> tuple[float, Tensor]:
         """The temperature for values between -1 and 1, and log-probabilities of the context [n, C]."""
-        log_p = (left_out * torch.tensor(TEMPERATURES).view(-1, 1, 1)).log_softmax(-1)
-        loss = self.nll(log_p) + 0.5 * (torch.tensor(TEMPERATURES, dtype=torch.double) / 8).log().square()
-        at = int(loss.argmin())
-        return TEMPERATURES[at], log_p[at]
+        sharp = torch.tensor(TEMPERATURES).view(-1, 1, 1)
+        loss = self._loss(len(TEMPERATURES), lambda part: (left_out[part] * sharp).log_softmax(-1))
+        at = int((loss + 0.5 * (torch.tensor(TEMPERATURES, dtype=torch.double) / 8).log().square()).argmin())
+        return TEMPERATURES[at], (left_out * sharp[at]).log_softmax(-1)
 
     def spread(self, mass: Tensor, mean: Tensor) -> tuple[Tensor, float, float]:
         """Log-probabilities of the context [n, C] from own-label-free ``mass`` [n, C]; the pinch and the exponent."""
-        log_p = torch.stack(
-            [torch.stack([self.shared_out(mass, mean, pinch, e) for e in EXPONENTS]) for pinch in PINCHES]
-        )
-        loss = self.nll(log_p) + _SPREAD_PRIOR
-        pinch, exponent = divmod(int(loss.argmin()), len(EXPONENTS))
-        return log_p[pinch, exponent], PINCHES[pinch], EXPONENTS[exponent]
+
+        def choices(part: slice) -> Tensor:
+            return torch.stack(
+                [torch.stack([self.shared_out(mass[part], mean, pinch, e) for e in EXPONENTS]) for pinch in PINCHES]
+            )
+
+        loss = self._loss(_SPREAD_PRIOR.numel(), choices) + _SPREAD_PRIOR
+        at = divmod(int(loss.argmin()), len(EXPONENTS))
+        pinch, exponent = PINCHES[at[0]], EXPONENTS[at[1]]
+        return self.shared_out(mass, mean, pinch, exponent), pinch, exponent
 
     def shared_out(self, mass: Tensor, mean: Tensor, pinch: float, exponent: float) -> Tensor:
         filled = mass.double() + pinch * mean * self.shares
-        return (filled.clamp(min=1e-30).log() * exponent).log_softmax(-1)
+        return log_shares(filled.clamp(min=1e-30).log() * exponent)
 
 
 _RIDGE_PRIOR = 0.5 * (

@@ -7,7 +7,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from .columns import Columns
 from .context import Context
+from .judge import log_shares
 from .ridge import kernel_ridge, ridge
 
 PART = 2**22  # numbers in a block of radial kernel values
@@ -18,24 +20,29 @@ def linear(context: Context, basis: Tensor) -> Tensor:
     """The linear kernel on ``basis`` [N, d]; log-probabilities [N, C], as of all experts here."""
     fit = ridge(basis[context.nodes], context.judge.centred)
     lam, temperature, left_out = context.judge.choose(fit)
-    return _opinion(context, basis @ fit.weights[lam].float(), temperature, left_out)
+    return _opinion(context, basis @ fit.weights(lam).float(), temperature, left_out)
 
 
-def radial(context: Context, places: Tensor) -> Tensor:
-    r"""The kernel :math:`\exp(-\|a - b\|^2 / \overline{d^2})` on ``places`` [N, d], with the mean squared distance of two nodes."""
+def radial(context: Context, places: Tensor, name: str | None = None) -> Tensor:
+    r"""The kernel :math:`\exp(-\|a - b\|^2 / \overline{d^2})` on ``places`` [N, d], with the mean squared distance of two nodes.
+
+    ``name``: of places that depend on no label, whose columns can be kept.
+    """
     centred = places - places.mean(0)
     width = 2 * centred.square().sum(1).mean().clamp(min=1e-12)
+
+    def kernel(rows: Tensor, marks: Tensor) -> Tensor:
+        return torch.cdist(rows, marks).square_().div_(-width).exp_()
+
+    if name is not None and context.columns is not None and context.columns.holds(context.landmarks):
+        return _kept(context, context.columns, name, lambda nodes: kernel(centred, centred[nodes]))
     marks = centred[context.landmarks]
-
-    def kernel(rows: Tensor) -> Tensor:
-        return torch.exp(-torch.cdist(rows, marks).square() / width)
-
     size = max(1, PART // max(marks.size(0), 1))
     return _spanned(
         context,
-        kernel(marks),
-        lambda weights: torch.cat([kernel(rows) @ weights for rows in centred.split(size)]),
-        lambda: kernel(centred[context.nodes]),
+        kernel(marks, marks),
+        lambda weights: torch.cat([kernel(rows, marks) @ weights for rows in centred.split(size)]),
+        lambda: kernel(centred[context.nodes], marks),
     )
 
 
@@ -43,6 +50,24 @@ def spanned(context: Context, columns: Tensor) -> Tensor:
     """A kernel whose ``columns`` [N, m] at the landmarks are given."""
     return _spanned(
         context, columns[context.landmarks], lambda weights: columns @ weights, lambda: columns[context.nodes]
+    )
+
+
+def spanned_by(context: Context, name: str, make: Callable[[Tensor], Tensor]) -> Tensor:
+    """A kernel that depends on no label: ``make`` gives its columns [N, m] at nodes [m], which are kept where there is room."""
+    if context.columns is not None and context.columns.holds(context.landmarks):
+        return _kept(context, context.columns, name, make)
+    return spanned(context, make(context.landmarks))
+
+
+def _kept(context: Context, columns: Columns, name: str, make: Callable[[Tensor], Tensor]) -> Tensor:
+    marks = context.landmarks
+    family = columns.of(name, marks, lambda nodes: make(nodes).unsqueeze(0))
+    return _spanned(
+        context,
+        family.at(marks, marks),
+        lambda weights: family.times(marks, weights),
+        lambda: family.at(context.nodes, marks),
     )
 
 
@@ -54,16 +79,16 @@ def _spanned(
     if context.exact:
         fit = kernel_ridge(among, judge.centred)
         lam, temperature, left_out = judge.choose(fit)
-        weights = fit.weights[lam]
+        weights = fit.weights(lam)
     else:  # Nyström: the landmarks span a space in which regression is linear
         values, vectors = torch.linalg.eigh(among.double())
         half = vectors / values.clamp(min=1e-6 * float(values.max()) + 1e-30).sqrt()
         fit = ridge(at_context().double() @ half, judge.centred)
         lam, temperature, left_out = judge.choose(fit)
-        weights = half @ fit.weights[lam]
+        weights = half @ fit.weights(lam)
     return _opinion(context, everywhere(weights.float()), temperature, left_out)
 
 
 def _opinion(context: Context, values: Tensor, temperature: float, left_out: Tensor) -> Tensor:
     scores = (values + context.judge.shares.float()) * temperature
-    return context.opinion(scores.clamp(-LARGEST, LARGEST).log_softmax(-1), left_out)
+    return context.opinion(log_shares(scores.clamp(-LARGEST, LARGEST)), left_out)

@@ -9,6 +9,7 @@ With the kernel :math:`K = U S U^\top` among context nodes and centred labels Y,
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -16,15 +17,16 @@ from torch import Tensor
 
 LAMBDAS = (1e-3, 1e-2, 1e-1, 1.0, 10.0)  # relative to the mean of the kernel's diagonal
 LARGEST_SHARE = 1 - 1e-4  # of a node in its own fit
+MANY = 64  # classes from which on single precision has to do
 
 
 @dataclass(frozen=True)
 class Fit:
-    """Fits for every λ. Shapes: ``left_out`` [L, n, C] leave-one-out values of the context, ``weights`` [L, r, C] such that
-    values elsewhere are ``columns`` [N, r] times them."""
+    """Fits for every λ. ``left_out`` [L, n, C]: leave-one-out values of the context; ``weights``: of a λ by its place, [r, C],
+    such that values elsewhere are ``columns`` [N, r] times them."""
 
     left_out: Tensor
-    weights: Tensor
+    weights: Callable[[int], Tensor]
 
 
 def ridge(basis: Tensor, y: Tensor) -> Fit:
@@ -39,7 +41,7 @@ def ridge(basis: Tensor, y: Tensor) -> Fit:
         values, left = torch.linalg.eigh(basis @ basis.t())
         values = values.clamp(min=0)
     left_out, alpha = _solve(values, left, y, nodes)
-    return Fit(left_out, basis.t() @ alpha)
+    return Fit(left_out, lambda place: basis.t() @ alpha(place))
 
 
 def kernel_ridge(kernel: Tensor, y: Tensor) -> Fit:
@@ -49,14 +51,16 @@ def kernel_ridge(kernel: Tensor, y: Tensor) -> Fit:
     return Fit(left_out, alpha)
 
 
-def _solve(values: Tensor, left: Tensor, y: Tensor, nodes: int) -> tuple[Tensor, Tensor]:
-    """Leave-one-out values and α for every λ, [L, n, C] each; ``values`` [r] and ``left`` [n, r] decompose the kernel."""
+def _solve(values: Tensor, left: Tensor, y: Tensor, nodes: int) -> tuple[Tensor, Callable[[int], Tensor]]:
+    """Leave-one-out values for every λ [L, n, C], and α [n, C] of one of them; ``values`` [r] and ``left`` [n, r] decompose
+    the kernel. With very many classes values are in single precision: they are sums of few, and many."""
     scale = values.sum() / nodes
     lambdas = torch.tensor(LAMBDAS, dtype=torch.double) * scale.clamp(min=1e-12)
     inverse = 1 / (values + lambdas.unsqueeze(1))  # [L, r]
     inside = left.t() @ y  # [r, C]
-    alpha = left @ (inverse.unsqueeze(2) * inside)
     share = values * inverse
     own = (left.square() @ share.t()).t().unsqueeze(2).clamp(max=LARGEST_SHARE)  # [L, n, 1]
-    fitted = left @ (share.unsqueeze(2) * inside)
-    return (fitted - own * y) / (1 - own), alpha
+    kind = torch.float if y.size(1) > MANY else torch.double
+    fitted = left.to(kind) @ (share.unsqueeze(2) * inside).to(kind)
+    own = own.to(kind)
+    return (fitted - own * y.to(kind)) / (1 - own), lambda place: left @ (inverse[place].unsqueeze(1) * inside)

@@ -9,11 +9,12 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from .features import LIMIT, prepare
+from .features import LIMIT, read
 from .sparse import pattern
 from .walks import Walks
 
 RESTART = 0.12  # of the personalised PageRank along which features are smoothed
+FARTHER = 0.05  # of one that reaches farther
 EXACT = 2e7  # sums of squared degrees up to which triangles are counted one by one
 
 
@@ -21,17 +22,19 @@ EXACT = 2e7  # sums of squared degrees up to which triangles are counted one by 
 class Views:
     """A graph's features and structure, as far as they depend on no label.
 
-    Shapes: ``x`` [N, d] prepared features, ``None`` where there are none.
+    Shapes: ``x`` [N, d] prepared features, ``None`` where there are none; ``amount`` [N, 1] how much a node shows, ``None``
+    where that says nothing.
     """
 
     walks: Walks
     x: Tensor | None
+    amount: Tensor | None = None
 
     @classmethod
     def of(cls, graph: Data) -> Views:
         nodes = graph.num_nodes
         x = graph.x if graph.x is not None else torch.zeros(nodes, 0)
-        return cls(Walks(graph.edge_index, nodes, graph.get("edge_weight")), prepare(x))
+        return cls(Walks(graph.edge_index, nodes, graph.get("edge_weight")), *read(x))
 
     @property
     def nodes(self) -> int:
@@ -44,11 +47,13 @@ class Views:
             return {}
         once = self.walks.mean(self.x)
         twice = self.walks.mean(once)
+        smooth = self._smoothed(self.x, self.x, RESTART)
         return {
             "x": self.x,
             "ax": once,
             "a2x": twice - twice.mean(0),
-            "pprx": self._smoothed(self.x),
+            "pprx": smooth,
+            "farx": self._smoothed(self.x, smooth, FARTHER),
             "hx": self.x - once,
             "h2x": self.x - 2 * once + twice,
         }
@@ -59,12 +64,15 @@ class Views:
         views = {"struct": self.structure}
         if self.x is not None:
             views |= {"x_rbf": self.x, "ax_rbf": torch.cat([self.x, self.linear["ax"]], 1)}
+            views["pprx_rbf"] = self.linear["pprx"]
+        if self.amount is not None:
+            views["amount"] = torch.cat([self.amount, self.walks.mean(self.amount)], 1)
         return views
 
-    def _smoothed(self, h: Tensor, steps: int = 10) -> Tensor:
-        z = h
+    def _smoothed(self, h: Tensor, start: Tensor, restart: float, steps: int = 10) -> Tensor:
+        z = start
         for _ in range(steps):
-            z = (1 - RESTART) * self.walks.normalised(z) + RESTART * h
+            z = (1 - restart) * self.walks.normalised(z) + restart * h
         return z
 
     @cached_property

@@ -10,6 +10,8 @@ from torch import Tensor
 from ..graphs import plain_edges
 from .sparse import coo, csr
 
+LARGE = 2**23  # values from which on it pays to make the matrix of a graph convolution
+
 
 class Walks:
     r"""An undirected, weighted reading of a graph: :math:`A_{ij} = w_{ij} + w_{ji}`, without loops.
@@ -55,10 +57,21 @@ class Walks:
 
     def normalised(self, h: Tensor) -> Tensor:
         """D^-1/2 (A + s I) D^-1/2 h, s the mean strength of an edge: the propagation of a graph convolution."""
+        if h.numel() >= LARGE:
+            return self._convolution @ h
         loop = self._loop
         root = (self.strength + loop).rsqrt().unsqueeze(-1)
         scaled = h * root
         return (self.sum(scaled) + loop * scaled) * root
+
+    @cached_property
+    def _convolution(self) -> Tensor:
+        """The matrix of :meth:`normalised`: one pass over many values instead of five."""
+        counts, here = self.matrix.crow_indices().diff(), torch.arange(self.nodes)
+        row, column = torch.repeat_interleave(here, counts), self.matrix.col_indices()
+        root = (self.strength + self._loop).rsqrt()
+        value = torch.cat([self.matrix.values() * root[row] * root[column], self._loop * root.square()])
+        return _matrix(torch.cat([row, here]), torch.cat([column, here]), value, self.nodes)
 
     @cached_property
     def _loop(self) -> float:

@@ -1,0 +1,15 @@
+"""Work on many rows part by part: with very many classes, memory is bounded; with few, all is one part and nothing changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+PART = 2**24  # numbers in a tensor at once
+BLOCK = 64  # rows of which a part is a multiple, so that products of whole blocks round alike
+
+
+def parts(rows: int, width: int) -> Iterator[slice]:
+    """Consecutive slices of ``rows`` that hold ``width`` numbers each; at least one slice, be it empty."""
+    size = max(BLOCK, PART // max(width, 1) // BLOCK * BLOCK)
+    for start in range(0, max(rows, 1), size):
+        yield slice(start, min(start + size, rows))
