@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import pytest
 import torch
 from torch import Tensor
+from torch_geometric.data import Data
 
 from mpnp.errors import UserError
-from mpnp.evaluation.calibrate import calibrate, fit_sets, fit_temperature
-from mpnp.evaluation.reliability import Pool
+from mpnp.evaluation.calibrate import (
+    _nll,
+    calibrate,
+    calibration_from,
+    check_few,
+    fit_sets,
+    fit_temperature,
+    likelihood_gain,
+)
+from mpnp.evaluation.reliability import Pool, pools_by_rate
 from mpnp.models import configs
 from mpnp.models.base import LatentModel
 from mpnp.models.calibration import Calibration
+from mpnp.models.label_propagation import LabelPropagation
 from mpnp.models.mode import Mode
 from mpnp.prediction import Prediction, tempered
 
@@ -162,6 +173,59 @@ def test_a_model_of_other_features(model: LatentModel) -> None:
 
 def test_calibrating_again_starts_afresh(model: LatentModel) -> None:
     first = calibrate(model, Rings(), draws=1, samples=2)
-    earlier = model.calibration = Calibration(temperature=1.7)
+    earlier = model.calibration = Calibration(temperature=0.3)
     assert calibrate(model, Rings(), draws=1, samples=2) == first
     assert model.calibration is earlier
+
+
+def test_a_temperature_that_fits_better_already_stays(model: LatentModel) -> None:
+    pools = [pool for _, pool in pools_by_rate(model, Rings(), "val", draws=1, samples=2)]
+    best = min((0.5, 0.8, 1.0, 1.3, 1.7, 2.2), key=lambda t: _nll(pools, t))
+    found = calibration_from(pools, 0.9, before=best)
+    assert _nll(pools, found.temperature) <= _nll(pools, best)
+
+
+# --- On few labels ---------------------------------------------------------------------------------------------------
+
+
+def labels_of(graph: Data, count: int) -> Data:
+    graph.y = torch.where(torch.arange(graph.num_nodes) < count, graph.y, -1)
+    return graph
+
+
+def blocks(nodes: int = 80) -> Data:
+    """Two blocks, each a ring with chords."""
+    around = torch.arange(nodes)
+    ends = torch.stack([around, (around + 2) % nodes])
+    return Data(x=torch.randn(nodes, 2), edge_index=torch.cat([ends, ends.flip(0)], 1), y=around % 2)
+
+
+def test_few_labels_are_refused_with_their_number() -> None:
+    with pytest.raises(UserError, match="20 labelled nodes are there to calibrate by, at least 30"):
+        calibrate(LabelPropagation(), labels_of(blocks(), 20))
+    assert calibrate(LabelPropagation(), labels_of(blocks(), 40)).conformal is not None
+
+
+def test_a_temperature_of_chance_is_not_taken() -> None:
+    """Where confidence is honest already, a temperature fitted to few labels gains nothing on others."""
+    torch.manual_seed(0)
+    pool = honest(40)
+    assert likelihood_gain(pool, 1.0) < 0.01
+    unsure = Pool(tempered(pool.probabilities, 4.0), pool.y, pool.graph, pool.shown)
+    assert likelihood_gain(unsure, 1.0) > 0.02
+
+
+def test_sets_are_empty_only_if_asked_for() -> None:
+    graph = labels_of(blocks(), 60)
+    filled, raw = (calibrate(LabelPropagation(), graph, 0.5, allow_empty=empty).conformal for empty in (False, True))
+    assert filled is not None and raw is not None and filled.thresholds == raw.thresholds
+    unsure = Prediction.certain(torch.tensor([[0.5, 0.5]]))
+    filled, raw = (replace(one, thresholds=(0.9,)) for one in (filled, raw))
+    assert filled.sets(unsure, 0.5).sum() == 1 and raw.sets(unsure, 0.5).sum() == 0
+
+
+def test_what_calibrating_by_few_labels_mends_is_told_by_others() -> None:
+    torch.manual_seed(0)
+    pool = honest(200)
+    row = check_few(Pool(tempered(pool.probabilities, 0.3), pool.y, pool.graph, pool.shown), 0.8)
+    assert row.after.nll < row.before.nll and abs(row.after.coverage - 0.8) < 0.12

@@ -13,8 +13,9 @@ import mpnp
 from mpnp.errors import UserError
 from mpnp.evaluation.calibrate import calibrate
 from mpnp.evaluation.evaluate import evaluate
-from mpnp.evaluation.given import as_task, known_classes
+from mpnp.evaluation.given import GivenGraphs, as_task, known_classes
 from mpnp.models import configs
+from mpnp.models.label_propagation import LabelPropagation
 from mpnp.models.mode import Mode
 
 from ..rings import Rings
@@ -52,10 +53,54 @@ def test_predictors_are_scored_and_calibrated_on_graphs() -> None:
     assert calibrate(Mode(), [ring(), ring()], draws=1).task == "graphs"
 
 
-@pytest.mark.parametrize("given", ["ca/small-world", Path("graphs.pt"), [1, 2], None, {"x": 1}])
+@pytest.mark.parametrize("given", [Path("graphs.pt"), "nowhere/graphs.pt", [1, 2], None, {"x": 1}])
 def test_anything_else_is_refused(given: Any) -> None:
-    with pytest.raises(UserError, match="a PyG Data, a list of them or a task is expected"):
+    with pytest.raises(UserError, match=r"nothing at|no file or folder|was given|a tensor is expected"):
         evaluate(Mode(), given)
+
+
+def test_graphs_in_any_container_are_scored_alike(tmp_path: Path) -> None:
+    import networkx as nx
+    import numpy as np
+    import pandas as pd
+    from scipy import sparse
+
+    y = [0, 1] * 6
+    graph = nx.cycle_graph(12)
+    nx.set_node_attributes(graph, dict(enumerate(y)), "label")
+    nodes = pd.DataFrame({"id": range(12), "label": y})
+    edges = pd.DataFrame(list(graph.edges), columns=["source", "target"])
+    ends = torch.tensor(list(nx.DiGraph(graph).edges)).t()
+    data = Data(x=torch.ones(12, 1), edge_index=ends, y=torch.tensor(y))
+    nodes.to_csv(tmp_path / "nodes.csv", index=False)
+    edges.to_csv(tmp_path / "edges.csv", index=False)
+    containers = [data, graph, (nodes, edges), tmp_path, str(tmp_path)]
+    scores = [evaluate(LabelPropagation(), given).at(0.9).accuracy for given in containers]
+    assert scores == [scores[0]] * len(containers)
+    matrix = sparse.csr_array(nx.to_scipy_sparse_array(graph))
+    with pytest.raises(UserError, match="0 nodes are labelled"):
+        evaluate(LabelPropagation(), (matrix, np.ones((12, 1))))
+
+
+def test_features_come_in_the_models_order() -> None:
+    torch.manual_seed(0)
+    model = configs.build(configs.config("gnn", Two()))
+    model.feature_names = ["size", "age"]
+    import networkx as nx
+
+    graph = nx.path_graph(3)
+    for node in graph:
+        graph.nodes[node].update(age=node, size=10 * node, label=node % 2)
+    task = as_task(graph, model)
+    assert isinstance(task, GivenGraphs) and task.store.x.tolist() == [[0, 0], [10, 1], [20, 2]]
+    for node in graph:
+        graph.nodes[node]["weight"] = graph.nodes[node].pop("size")
+    with pytest.raises(UserError, match="the feature 'size', which the model was trained with, is not there"):
+        as_task(graph, model)
+
+
+class Two(Rings):
+    num_features = 2
 
 
 @pytest.mark.parametrize("given", ["mode", Path("runs/mine"), None, torch.nn.Linear(1, 1)])

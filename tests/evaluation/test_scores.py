@@ -10,7 +10,7 @@ from torch_geometric.data import Data
 
 from mpnp.episode import Episode
 from mpnp.evaluation.answers import Answers
-from mpnp.evaluation.scores import BinaryScore, Score, ShapeScore, TargetAccuracy, shape_miou
+from mpnp.evaluation.scores import BinaryScore, ClassScore, Score, ShapeScore, TargetAccuracy, shape_miou
 from mpnp.prediction import Prediction
 
 
@@ -119,3 +119,17 @@ def test_a_score_survives_certainty_and_can_be_used_again() -> None:
     assert all(math.isnan(value) for value in score.compute().values())
     score.add(beside([0], 0.9))
     assert score.compute()["accuracy"] == 1
+
+
+def test_scores_of_classes_by_hand() -> None:
+    """Three classes, of which one is never met nor predicted; one node of four is wrong."""
+    y = torch.tensor([0, 0, 1, 1])
+    p = torch.tensor([[0.9, 0.1, 0.0], [0.4, 0.6, 0.0], [0.2, 0.8, 0.0], [0.3, 0.7, 0.0]])
+    graph = Data(x=torch.ones(4, 1), edge_index=torch.empty(2, 0, dtype=torch.long), y=y)
+    episode = Episode.from_graphs([graph], torch.zeros(4, dtype=torch.bool), num_classes=3)
+    counter = ClassScore(3)
+    assert all(value != value for value in counter.compute().values())
+    counter.add(Answers(episode, torch.arange(4), Prediction.certain(p)))
+    found = counter.compute()
+    assert found["f1_macro"] == pytest.approx((2 / 3 + 4 / 5) / 2)
+    assert found["mcc"] == pytest.approx(1 / 3**0.5) and found["auc"] == 1

@@ -13,6 +13,7 @@ from torch import Tensor
 from ..defaults import SAMPLES
 from ..episode import Episode, Sampling, sample_episode
 from ..prediction import Prediction, Predictor
+from ..progress import counted
 from ..tasks.base import Split, Task
 
 FOLDS = 10
@@ -105,15 +106,16 @@ def cross_fit(
     samples: int = SAMPLES,
     seed: int = 0,
     folds: int = FOLDS,
+    of: int = FOLDS,
 ) -> Answers:
     """Predict the context nodes, each from the other nine of ten folds of its graph's context.
 
     A node's own label cannot reach its prediction. With fewer ``folds`` only the nodes of so many are predicted, a random
-    part of them.
+    part of them; the context may be divided into another number of folds, ``of``.
     """
-    fold = _folds(episode, generator)
+    fold = _folds(episode, generator, of)
     parts, order = [], []
-    for f in range(folds):
+    for f in counted(range(min(folds, of)), min(folds, of)):
         held_out = (fold == f).nonzero().squeeze(1)
         if held_out.numel():
             others = episode.with_context(episode.context & (fold != f))
@@ -209,8 +211,8 @@ def _of_context(ask: _Ask, scored: Answers, task: Task) -> Answers:
     return ask.held_out(2 if ask.episode.num_nodes > MANY_NODES * ask.episode.num_graphs else FOLDS)
 
 
-def _folds(episode: Episode, generator: torch.Generator) -> Tensor:
-    """The fold 0 … 9 of every context node, drawn so that each graph's context is divided evenly; -1 elsewhere, [N]."""
+def _folds(episode: Episode, generator: torch.Generator, of: int = FOLDS) -> Tensor:
+    """The fold 0 … 9 (or so many ``of`` them) of every context node, drawn so that each graph's context is divided evenly; -1 elsewhere, [N]."""
     nodes = episode.context.nonzero().squeeze(1)
     shuffled = nodes[
         (episode.batch[nodes] + torch.rand(nodes.numel(), generator=generator, dtype=torch.float64)).argsort()
@@ -218,5 +220,5 @@ def _folds(episode: Episode, generator: torch.Generator) -> Tensor:
     count = torch.bincount(episode.batch[shuffled], minlength=episode.num_graphs)
     start = count.cumsum(0) - count
     fold = torch.full_like(episode.y, -1)
-    fold[shuffled] = (torch.arange(shuffled.numel()) - start[episode.batch[shuffled]]) % FOLDS
+    fold[shuffled] = (torch.arange(shuffled.numel()) - start[episode.batch[shuffled]]) % of
     return fold

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import torch
-from torch_geometric.data import Data
 from tqdm import tqdm
 
 from ..defaults import DRAWS, SAMPLES
-from ..errors import UserError
 from ..prediction import Predictor
 from ..tasks.base import Split, Task
 from .answers import answer, draw_seeds
 from .given import as_task
+from .held_out import Labelled, ask, interval, labelled
+from .rates import parse_rate
 from .scores import BinaryScore, score
 from .tables import Scores, ScoreTable
 
 
 def evaluate(
     predictor: Predictor,
-    task: Task | Data | Sequence[Data],
+    task: Any,
     rates: Sequence[float | str] | None = None,
     *,
     draws: int = DRAWS,
@@ -30,9 +32,15 @@ def evaluate(
     graphs: int | None = None,
     progress: bool = False,
 ) -> ScoreTable:
-    """Score a predictor on a task, or on PyG graphs of your own, at several context rates; mean and spread over draws.
+    """Score a predictor on a task, or on graphs of your own in any container, at several context rates; mean and spread
+    over draws.
 
-    ``graphs``: only so many of the split's. Graphs of your own are all scored, on their labelled nodes.
+    ``graphs``: only so many of the split's.
+
+    Where your own graphs are fewer than five, their labelled nodes are cross-validated: ten folds, each predicted with the
+    labels of the other nine (and all that a model was trained on) shown, as they are in use; a draw is one such round. The
+    rate is then the share of labels shown, and ``low`` to ``high`` is a 95 % interval of the accuracy over ``nodes`` labels.
+    With ``rates`` given, so large a share of these labels is shown instead.
 
     ``accuracy``, ``nll``, ``brier``, ``ece`` are taken on the unlabelled nodes; ``accuracy_paper`` on all targets, the context
     nodes among them, as the paper does. Where a predictor could read a node's own label, context nodes are cross-fitted
@@ -44,6 +52,9 @@ def evaluate(
     only through a summary.
     """
     task = as_task(task, predictor)
+    few = labelled(task, predictor) if split == "test" else None
+    if few is not None:
+        return _cross_validated(predictor, task, few, rates, draws, samples, seed, progress)
     table: dict[str, Scores] = {}
     chosen = [str(rate) for rate in (rates if rates is not None else task.rates)]
     bar = tqdm(
@@ -65,14 +76,34 @@ def evaluate(
     return ScoreTable(task.name, task.source, predictor.name, split, draws, seed, table)
 
 
-def parse_rate(written: str) -> float:
-    try:
-        rate = float(written)
-    except ValueError:
-        rate = -1.0
-    if not 0 <= rate <= 1:
-        raise UserError(f"'{written}' is not a context rate; a number between 0 and 1 is expected, such as 0.1.")
-    return rate
+def _cross_validated(
+    predictor: Predictor,
+    task: Task,
+    few: Labelled,
+    rates: Sequence[float | str] | None,
+    draws: int,
+    samples: int,
+    seed: int,
+    progress: bool,
+) -> ScoreTable:
+    """A row per rate, or one for what the labels allow at most: all but a tenth of them shown."""
+    chosen: dict[str, float | None] = {str(rate): parse_rate(str(rate)) for rate in rates or ()} or {
+        f"{1 - 1 / few.folds:g}": None
+    }
+    rows: dict[str, Scores] = {}
+    rounds = len(chosen) * draws
+    bar = tqdm(total=rounds, desc=f"{predictor.name} on {task.name}", disable=None if progress else True, leave=False)
+    for written, rate in chosen.items():
+        results = []
+        for draw in draw_seeds(seed, draws):
+            results.append(score(ask(predictor, few, draw, rate, samples=samples), task))
+            bar.update()
+        row = _summary(results)
+        nodes = few.count if rate is None else few.count - max(int(rate > 0), round(rate * few.count))
+        low, high = interval(row.accuracy, nodes) if nodes > 0 else (float("nan"), float("nan"))
+        rows[written] = replace(row, nodes=nodes, low=low, high=high)
+    bar.close()
+    return ScoreTable(task.name, task.source, predictor.name, "test", draws, seed, rows)
 
 
 def choose_threshold(predictor: Predictor, task: Task, rate: float, samples: int = SAMPLES) -> float:

@@ -1,30 +1,30 @@
-"""A user's graphs in place of a task: wherever a task is asked for, PyG graphs will do."""
+"""A user's graphs in place of a task: wherever a task is asked for, graphs in any container will do."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-
-from torch_geometric.data import Data
 
 from ..errors import UserError
 from ..graphs import GraphSet
 from ..prediction import Predictor
+from ..tasks import get_task
 from ..tasks.base import SPLITS, Split, Task
+from ..tasks.own import OwnGraphs, OwnTask, as_graphs
 
 
 class GivenGraphs(Task):
-    """PyG graphs as they are: nothing is held out, so every split holds them all."""
+    """Graphs as they are: nothing is held out, so every split holds them all."""
 
     name = "graphs"
     source = "given"
+    metrics = ("classes",)
     context = (0.1, 0.5)
     extra = (0.1, 0.5)
     rates = (0.05, 0.1, 0.3)
 
-    def __init__(self, graphs: Sequence[Data], num_classes: int | None = None) -> None:
-        self.store = GraphSet.from_data_list(graphs)
+    def __init__(self, own: OwnGraphs, num_classes: int | None = None) -> None:
+        self.own, self.store = own, GraphSet.from_data_list(own.graphs)
         self.known_classes = num_classes or 1
 
     @property
@@ -39,25 +39,17 @@ class GivenGraphs(Task):
         return dict.fromkeys(SPLITS, self.store)
 
 
-def as_task(given: Task | Data | Sequence[Data], *predictors: Predictor) -> Task:
-    """A task as it is, graphs as a task with all classes that the ``predictors`` know."""
+def as_task(given: Any, *predictors: Predictor) -> Task:
+    """A task as it is or by name, graphs in any container (:func:`mpnp.as_graphs`) as a task with all classes that the
+    ``predictors`` know."""
     for predictor in predictors:
         check_predictor(predictor)
-    if isinstance(given, Task):
-        return given
-    graphs = as_list(given)
-    return GivenGraphs(graphs, max((known_classes(predictor) or 1 for predictor in predictors), default=1))
-
-
-def as_list(given: Any) -> list[Data]:
-    """One PyG graph or several, as a list."""
-    listed = [given] if isinstance(given, Data) else given
-    if not isinstance(listed, list | tuple) or not all(isinstance(graph, Data) for graph in listed):
-        raise UserError(
-            f"{_what(given)} was given, a PyG Data, a list of them or a task is expected; "
-            "mpnp.get_task makes a task of a name or a file."
-        )
-    return list(listed)
+    reading = next((known for each in predictors if (known := reading_of(each))), {})
+    if isinstance(given, Task | str | Path):
+        task = get_task(given)
+        return task.read_as(**reading) if isinstance(task, OwnTask) and reading else task
+    own = as_graphs(given, **reading)
+    return GivenGraphs(own, max((known_classes(predictor) or 1 for predictor in predictors), default=1))
 
 
 def check_predictor(given: Any) -> None:
@@ -71,6 +63,16 @@ def check_predictor(given: Any) -> None:
 def known_classes(predictor: Predictor) -> int | None:
     """How many classes a trained model was made for; ``None`` where it was made for any, or for none in particular."""
     return getattr(getattr(predictor, "config", None), "num_classes", None) or None
+
+
+def reading_of(predictor: Predictor) -> dict[str, Any]:
+    """How graphs are read for a model: its classes and its features by name, in its order; nothing for any other predictor."""
+    names = list(getattr(getattr(predictor, "config", None), "class_names", []))
+    features = getattr(predictor, "feature_names", None)
+    reading: dict[str, Any] = {"class_names": names} if names else {}
+    if names and getattr(predictor, "any_classes", False):
+        reading["more_classes"] = True
+    return reading | ({"feature_names": list(features)} if features else {})
 
 
 def _what(given: Any) -> str:

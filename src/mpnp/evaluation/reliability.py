@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from itertools import chain
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
 from tqdm import tqdm
 
 from ..defaults import DRAWS, SAMPLES
@@ -19,9 +18,11 @@ from ..prediction import Prediction, Predictor, tempered
 from ..tasks.base import Split, Task
 from .answers import Answers, answer, draw_seeds
 from .given import as_task
+from .held_out import labelled
 from .scores import Score
 from .tables import RateTable, Stored
 
+LABELLED = "labelled nodes"  # of few graphs, each predicted without its own label, in place of test graphs
 BINS = 15  # of confidence, as the expected calibration error counts
 
 
@@ -81,7 +82,8 @@ class CalibrationTable(RateTable[Calibrated]):
     @property
     def title(self) -> str:
         mended = f"a temperature of {self.temperature:.3f} and sets for {100 * self.coverage:g} %"
-        return f"{self.model} on {self.task}: unlabelled nodes of test graphs, before → after {mended}"
+        nodes = LABELLED if self.data == LABELLED else "unlabelled nodes of test graphs"
+        return f"{self.model} on {self.task}: {nodes}, before → after {mended}"
 
     def _written(self) -> tuple[list[str], list[list[str]]]:
         names = [f.name for f in fields(Reliability) if f.name not in ("bins", "coverage_error")]
@@ -92,7 +94,7 @@ class CalibrationTable(RateTable[Calibrated]):
 
 def check_calibration(
     predictor: Predictor,
-    task: Task | Data | Sequence[Data],
+    task: Any,
     calibration: Calibration,
     *,
     draws: int = DRAWS,
@@ -100,8 +102,24 @@ def check_calibration(
     seed: int = 0,
     progress: bool = False,
 ) -> CalibrationTable:
-    """What a calibration mends on the test graphs of a task, or on PyG graphs of your own."""
+    """What a calibration mends on the test graphs of a task, or on graphs of your own in any container.
+
+    On few graphs, what calibrating by their labelled nodes mends on those of them that it is not fitted on.
+    """
+    from .calibrate import check_few, pool_of  # which fit by what is defined here
+
     task, raw = as_task(task, predictor), uncalibrated(predictor)
+    few = labelled(task, predictor)
+    if few is not None:
+        sets = _conformal(calibration)
+        rows = {
+            f"{1 - 1 / few.folds:g}": check_few(
+                pool_of(raw, few, seed, samples=samples), sets.coverage, sets.allow_empty
+            )
+        }
+        return CalibrationTable(
+            task.name, LABELLED, predictor.name, sets.coverage, calibration.temperature, draws, seed, rows
+        )
     found = pools_by_rate(raw, task, "test", draws=draws, samples=samples, seed=seed, progress=progress)
     rates = {str(rate): compare(calibration, pool) for rate, pool in found}
     coverage = _conformal(calibration).coverage
@@ -167,11 +185,18 @@ class Pool:
     @classmethod
     def join(cls, pools: Iterable[Pool]) -> Pool:
         listed = list(pools)
+        if not listed:
+            none = torch.zeros(0, dtype=torch.long)
+            return cls(torch.zeros(0, 1), none, none, torch.zeros(0))
         return cls(*(torch.cat([getattr(pool, name) for pool in listed]) for name in cls.__dataclass_fields__))
 
     def at(self, temperature: float) -> Pool:
         """The same answers, tempered."""
         return replace(self, probabilities=tempered(self.probabilities, temperature))
+
+    def only(self, mask: Tensor) -> Pool:
+        """The answers of ``mask`` [Q] alone."""
+        return Pool(*(getattr(self, name)[mask] for name in self.__dataclass_fields__))
 
     @property
     def prediction(self) -> Prediction:

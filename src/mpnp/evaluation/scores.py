@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
 
 import torch
 from torch import Tensor
-from torchmetrics.classification import MulticlassCalibrationError
-from torchmetrics.functional.classification import binary_f1_score, binary_matthews_corrcoef
 
+from ..errors import extras
 from ..prediction import Prediction
 from ..tasks.base import Task
 from .answers import Answers
+
+if TYPE_CHECKING:
+    from torchmetrics.classification import MulticlassCalibrationError
 
 
 def score(answers: Iterable[Answers], task: Task, threshold: float = 0.5) -> dict[str, float]:
@@ -49,12 +52,19 @@ class Score:
     """Accuracy, negative log-likelihood, Brier score and expected calibration error (15 bins)."""
 
     def __init__(self, classes: int) -> None:
-        self.ece = MulticlassCalibrationError(max(classes, 2), n_bins=15, validate_args=False)
+        self.classes = max(classes, 2)
         self.reset()
+
+    @cached_property
+    def ece(self) -> MulticlassCalibrationError:
+        with extras():
+            from torchmetrics.classification import MulticlassCalibrationError  # slow to import
+
+        return MulticlassCalibrationError(self.classes, n_bins=15, validate_args=False)
 
     def reset(self) -> None:
         self.nodes, self.correct, self.nll, self.brier = 0, 0.0, 0.0, 0.0
-        self.ece.reset()
+        self.__dict__.pop("ece", None)
 
     def add(self, answers: Judged) -> None:
         p, y = answers.prediction.probabilities, answers.y
@@ -130,8 +140,52 @@ class BinaryScore:
     def _at(self, threshold: float) -> tuple[float, float]:
         if not self.true:
             return float("nan"), float("nan")
+        with extras():
+            from torchmetrics.functional.classification import (  # slow to import
+                binary_f1_score,
+                binary_matthews_corrcoef,
+            )
+
         label, true = (torch.cat(self.probability) > threshold).long(), torch.cat(self.true)
         return float(binary_f1_score(label, true)), float(binary_matthews_corrcoef(label, true))
+
+
+class ClassScore:
+    """Over all hidden nodes of any number of classes: the mean over classes of F1 (``f1_macro``) and of the area under the
+    curve of each against the others (``auc``), and Matthews correlation. Classes that no node is of are left out."""
+
+    def __init__(self, classes: int) -> None:
+        self.classes = max(classes, 2)
+        self.probability: list[Tensor] = []
+        self.true: list[Tensor] = []
+
+    def add(self, answers: Answers) -> None:
+        hidden = ~answers.given
+        if hidden.any():
+            self.probability.append(answers.prediction.probabilities[hidden])
+            self.true.append(answers.y[hidden])
+
+    def compute(self) -> dict[str, float]:
+        from torchmetrics.functional.classification import (  # slow to import
+            binary_auroc,
+            multiclass_f1_score,
+            multiclass_matthews_corrcoef,
+        )
+
+        if not self.true:
+            return dict.fromkeys(("f1_macro", "mcc", "auc"), float("nan"))
+        p, true = torch.cat(self.probability), torch.cat(self.true)
+        if p.size(1) < 2:  # one class alone: the other has no probability
+            p = torch.cat([p, torch.zeros_like(p)], 1)
+        label, present = p.argmax(1), torch.bincount(true, minlength=self.classes) > 0
+        each = multiclass_f1_score(label, true, self.classes, average="none")
+        found = present | (torch.bincount(label, minlength=self.classes) > 0)
+        areas = [float(binary_auroc(p[:, c], (true == c).long())) for c in present.nonzero().flatten().tolist()]
+        return {
+            "f1_macro": float(each[found].mean()),
+            "mcc": float(multiclass_matthews_corrcoef(label, true, self.classes)),
+            "auc": sum(areas) / len(areas) if len(areas) > 1 else float("nan"),
+        }
 
 
 class ShapeScore:
@@ -174,7 +228,11 @@ def shape_miou(true: Tensor, predicted: Tensor, batch: Tensor, parts: int) -> Te
 
 def special_scores(task: Task, threshold: float = 0.5) -> list[Counter]:
     """Fresh counters of the metrics a task has besides the common ones."""
-    kinds: dict[str, Callable[[], Counter]] = {"binary": lambda: BinaryScore(threshold), "shapes": ShapeScore}
+    kinds: dict[str, Callable[[], Counter]] = {
+        "binary": lambda: BinaryScore(threshold),
+        "classes": lambda: ClassScore(task.num_classes),
+        "shapes": ShapeScore,
+    }
     return [kinds[name]() for name in task.metrics]
 
 

@@ -137,7 +137,8 @@ class Scores(Stored):
     """What is counted of a predictor at one context rate: means over draws of the context, and their ``spread``.
 
     ``accuracy``, ``nll``, ``brier``, ``ece`` are taken on the unlabelled nodes, ``accuracy_paper`` on all targets. The others
-    are ``None`` where a task does not count them; NaN is the score of no node at all.
+    are ``None`` where a task does not count them; NaN is the score of no node at all. Where few graphs are cross-validated,
+    ``low`` and ``high`` are the ends of a 95 % interval of the accuracy, counted on ``nodes`` labelled nodes.
     """
 
     accuracy: float
@@ -152,6 +153,11 @@ class Scores(Stored):
     threshold: float | None = None
     miou: float | None = None
     miou_paper: float | None = None
+    f1_macro: float | None = None
+    auc: float | None = None
+    nodes: int | None = None
+    low: float | None = None
+    high: float | None = None
     spread: Scores | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -185,6 +191,11 @@ class ScoreTable(RateTable[Scores]):
     @property
     def title(self) -> str:
         data = f" ({self.data})" if self.data == "stand-in" else ""
+        if any(row.nodes for row in self.rates.values()):
+            over = f"{self.draws} rounds" if self.draws > 1 else "one round"
+            return (
+                f"{self.model} on {self.task}{data}: labelled nodes, {over} of cross-validation, the other labels shown"
+            )
         over = f"mean ± spread of {self.draws} context draws" if self.draws > 1 else "one context draw"
         return f"{self.model} on {self.task}{data}: unlabelled nodes of {self.split} graphs, {over}"
 
@@ -204,6 +215,8 @@ def _typed(kind: Any, value: Any) -> Any:
         return None if value is None and arguments[0] is not float else _typed(arguments[0], value)
     if kind is float:
         return math.nan if value is None else float(value)
+    if kind in (int, str, bool) and type(value) is not kind:
+        raise TypeError(f"{type(value).__name__} in place of {kind.__name__}")
     if is_dataclass(kind):
         return kind.from_dict(value)  # type: ignore[union-attr]
     if origin is dict:
