@@ -56,6 +56,22 @@ def test_the_model_kept_is_the_best_not_the_last(
     assert three.metrics["val_nll"] == 0
 
 
+def test_the_last_may_be_kept_instead(automata: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Learner, "on_validation_epoch_end", validated_as(0, 1, 2))
+    last: list[Tensor] = []
+    monkeypatch.setattr(Learner, "on_train_batch_end", lambda self, *_: last.append(weights(self.model).clone()))
+    fitted = train(automata, tmp_path, epochs=3, keep="last")
+    assert torch.equal(weights(fitted.model), last[-1])
+
+
+@pytest.mark.parametrize("standardise", [None, True, False])
+def test_features_are_standardised_where_the_task_or_the_recipe_says_so(
+    automata: Task, tmp_path: Path, standardise: bool | None
+) -> None:
+    fitted = train(automata, tmp_path, epochs=1, standardise=standardise)
+    assert bool((fitted.model.x_mean != 0).any()) is bool(standardise)
+
+
 def test_the_same_seed_gives_the_same_model(automata: Task, whole: Fitted, tmp_path: Path) -> None:
     again, other = train(automata, tmp_path / "again"), train(automata, tmp_path / "other", seed=1)
     assert torch.equal(weights(again.model), weights(whole.model))

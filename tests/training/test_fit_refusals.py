@@ -9,9 +9,12 @@ import pytest
 import torch
 
 from mpnp.errors import UserError
+from mpnp.models.ampnp import AmpnpConfig
 from mpnp.tasks.base import Task
 from mpnp.tasks.own import OwnTask
 from mpnp.training.fit import Fitted, fit
+from mpnp.training.options import with_options
+from mpnp.training.recipe import Recipe
 
 from .learning import files, graph, train
 
@@ -63,9 +66,9 @@ BAD = [
     ({"epochs": 0}, "at least 1"),
     ({"epochs": -3}, "at least 1"),
     ({"devices": 0}, "devices = 0"),
-    ({"nodes": 0}, "nodes = 0"),
+    ({"machines": 0}, "machines = 0"),
     ({"devices": 9999}, "9999 devices"),
-    ({"nodes": 2}, "MASTER_ADDR"),
+    ({"machines": 2}, "MASTER_ADDR"),
 ]
 
 
@@ -84,3 +87,8 @@ def test_own_graphs_with_too_few_labels_leave_no_folder_behind(tmp_path: Path) -
     with pytest.raises(UserError, match="label at least 15 nodes"):
         train(OwnTask(tmp_path / "few.pt"), tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_options_that_no_one_means_are_refused_at_once() -> None:
+    with pytest.raises(UserError, match="depth = 100000 was given, at most 256"):
+        with_options(Recipe(), AmpnpConfig(2, 2), {"depth": 100_000})

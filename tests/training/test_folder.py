@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -149,3 +150,40 @@ def test_a_model_that_is_not_finite_is_neither_kept_nor_loaded(whole: Fitted, tm
     save(model, tmp_path / "broken", {"finished": True})
     with pytest.raises(UserError, match="not finite"):
         from_pretrained(tmp_path / "broken")
+
+
+def test_a_run_does_not_go_on_with_other_graphs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.manual_seed(0)
+    graphs = [graph(12, 20) for _ in range(3)]
+    with monkeypatch.context() as patch:
+        patch.setattr(Learner, "training_step", stops(1, KeyboardInterrupt))
+        train(Given(graphs), tmp_path, epochs=2)
+    graphs[1].x[5, 0] += 0.5
+    before = sorted((path, path.stat().st_mtime_ns) for path in tmp_path.rglob("*"))
+    with pytest.raises(UserError, match=r"The graphs of given have changed since the run .* was started"):
+        train(Given(graphs), tmp_path, epochs=2, resume=True)
+    assert sorted((path, path.stat().st_mtime_ns) for path in tmp_path.rglob("*")) == before
+    graphs[1].x[5, 0] -= 0.5
+    assert train(Given(graphs), tmp_path, epochs=2, resume=True).metrics["finished"]
+
+
+def test_a_run_of_before_graphs_were_noted_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graphs = [graph(12, 20)]
+    with monkeypatch.context() as patch:
+        patch.setattr(Learner, "training_step", stops(1, KeyboardInterrupt))
+        train(Given(graphs), tmp_path, epochs=2)
+    note = json.loads((tmp_path / "run.json").read_text())
+    assert note.pop("data")
+    (tmp_path / "run.json").write_text(json.dumps(note))
+    assert train(Given(graphs), tmp_path, epochs=2, resume=True).metrics["finished"]
+
+
+def test_labels_edges_and_shapes_are_part_of_what_graphs_were() -> None:
+    torch.manual_seed(0)
+    given = graph(6, 8)
+    one = run_folder.fingerprint(Given([given]))
+    assert one == run_folder.fingerprint(Given([given.clone()]))
+    for key in ("x", "y", "edge_index"):
+        other = given.clone()
+        other[key] = other[key].flip(0)
+        assert run_folder.fingerprint(Given([other])) != one

@@ -17,7 +17,15 @@ from mpnp.models.base import LatentModel, Model
 from mpnp.models.configs import MODELS, NETWORKS, PAPER_FAMILY, build, config
 from mpnp.models.neural_process import NeuralProcess, NeuralProcessConfig
 from mpnp.tasks import Split, Task
-from mpnp.training.objectives import OBJECTIVES, elbo, importance_weighted, latent_health, multi_sample, objective
+from mpnp.training.objectives import (
+    OBJECTIVES,
+    balanced,
+    elbo,
+    importance_weighted,
+    latent_health,
+    multi_sample,
+    objective,
+)
 
 FEATURES, CLASSES = 4, 3
 
@@ -369,3 +377,26 @@ def test_outputs_for_another_number_of_samples_are_refused(monkeypatch: pytest.M
     for name in OBJECTIVES:
         with pytest.raises(ValueError, match="gave 1 outputs per node for 3 latent samples"):
             objective(name, model, pair(), 3)
+
+
+def test_predicted_labels_of_targets_by_hand() -> None:
+    """q(z | T) reads at node 1 not its label but what the decoder says of it for the mean of q(z | C)."""
+    model = small_model()
+    w = {name: p.detach() for name, p in model.named_parameters()}
+    m_c, s_c = encode(w, CONTEXT_SHOWN)
+    h = X @ w["decoder.layers.0.weight"].t() + w["decoder.layers.0.bias"] + w["decoder.joiners.0.weight"] @ m_c
+    answer = (h.relu() @ w["head.weight"].t() + w["head.bias"]).softmax(1)[1]
+    m_t, s_t = encode(w, torch.stack([CONTEXT_SHOWN[0], answer]))
+    kl = ((s_c / s_t).log() + (s_t**2 + (m_t - m_c) ** 2) / (2 * s_c**2) - 0.5).sum()
+    torch.testing.assert_close(elbo(model, pair(), target_labels="predicted").kl, kl / 2)
+    hidden = pair().relabelled(torch.tensor([[1, 1]]))  # node 1's own label does not enter
+    assert torch.equal(
+        elbo(model, hidden, target_labels="predicted").kl, elbo(model, pair(), target_labels="predicted").kl
+    )
+
+
+def test_rare_classes_weigh_more_and_the_mean_stays_one() -> None:
+    y = torch.tensor([0, 0, 0, 1, -1])
+    weight = balanced(y, 3)
+    assert weight.tolist() == pytest.approx([2 / 3, 2.0, 1.0])
+    assert float(weight[y[:4]].mean()) == pytest.approx(1)

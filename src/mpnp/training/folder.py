@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import os
@@ -18,12 +19,15 @@ from lightning.pytorch.callbacks import ModelCheckpoint
 
 from ..errors import UserError
 from ..files import replacing, write_json
+from ..tasks.base import Task
 
 log = logging.getLogger(__name__)
 
 NOTE, METRICS, LOCK = "run.json", "metrics.json", ".lock"
+DATA = "data"  # under which a run notes what its graphs were
 CHECKPOINTS = "checkpoints"
 PARTS = ("state_dict", "epoch", "loops", "callbacks", "optimizer_states", "lr_schedulers")
+WAIT = 2.0  # seconds for another to be gone: a process whose parent was killed ends a moment after it
 BEFORE = ".before"  # what the name of the checkpoint before the last one ends in
 
 
@@ -31,14 +35,14 @@ BEFORE = ".before"  # what the name of the checkpoint before the last one ends i
 def claimed(folder: Path, run: dict[str, Any], resume: bool) -> Iterator[None]:
     """The folder is this run's alone within the block; an error if it is another's."""
     _check(folder, run, resume)  # before anything is touched
-    lock = FileLock(folder / LOCK, timeout=0)
+    lock = FileLock(folder / LOCK, timeout=WAIT)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock.acquire()
     except Timeout as error:
-        raise UserError(f"Another training is at work in {folder}; wait for it, or choose another --out.") from error
+        raise UserError(f"Another training is at work in {folder}; wait for it, or choose another folder.") from error
     except OSError as error:
-        raise UserError(f"Cannot write to {folder}: {error.strerror or error}; give --out another place.") from error
+        raise UserError(f"Cannot write to {folder}: {error.strerror or error}; choose another place.") from error
     try:
         _check(folder, run, resume)  # now that no one else changes it
         if not (folder / NOTE).exists():
@@ -52,18 +56,38 @@ def claimed(folder: Path, run: dict[str, Any], resume: bool) -> Iterator[None]:
 def _check(folder: Path, run: dict[str, Any], resume: bool) -> None:
     """Raise a :class:`UserError` unless the folder is new, empty, or holds this very run, which is to go on."""
     if folder.exists() and not folder.is_dir():
-        raise UserError(f"{folder} is a file; give --out a folder.")
+        raise UserError(f"{folder} is a file; a folder is expected.")
     if (folder / NOTE).exists():
         if not resume:
             raise UserError(
-                f"{folder} already holds a training run; choose another --out, or continue it with --resume."
+                f"{folder} already holds a training run; choose another folder, or continue it (--resume, in Python resume=True)."
             )
         earlier, now = read_json(folder / NOTE), json.loads(json.dumps(run))
-        changed = [key for key in now if earlier.get(key) != now[key]]
+        changed = [key for key in now if earlier.get(key) != now[key] and (key != DATA or DATA in earlier)]
+        if changed == [DATA]:
+            raise UserError(
+                f"The graphs of {now['task']} have changed since the run in {folder} was started; choose another --out, or "
+                "bring back the graphs it was started with."
+            )
         if changed:
             raise UserError(f"{folder} was started with another {', '.join(changed)}; resume with the same options.")
     elif folder.exists() and {path.name for path in folder.iterdir()} - {LOCK}:
-        raise UserError(f"{folder} is not empty and holds no training run; choose another --out.")
+        raise UserError(f"{folder} is not empty and holds no training run; choose another folder.")
+
+
+def fingerprint(*tasks: Task) -> str | None:
+    """The same for the same training and validation graphs, and for no others; ``None`` where they are made up as they go."""
+    found = hashlib.sha256()
+    for task in {id(task): task for task in tasks}.values():
+        if task.drawn:
+            continue
+        for split in ("train", "val"):
+            graphs = task.graphs(split)
+            parts = (graphs.x, graphs.y, graphs.edge_index, graphs.ptr, graphs.edge_type, graphs.edge_weight)
+            for part in (*parts, *graphs.extra.values()):
+                found.update(b"none" if part is None else f"{part.dtype} {list(part.shape)}".encode())
+                found.update(b"" if part is None else part.numpy().tobytes())
+    return None if all(task.drawn for task in tasks) else found.hexdigest()[:16]
 
 
 def finished(folder: Path) -> bool:
@@ -90,9 +114,9 @@ def checkpoint(folder: Path) -> Path | None:
     return None
 
 
-def best_weights(folder: Path) -> dict[str, torch.Tensor] | None:
-    """The weights of the best epoch; ``None`` before the first one ended."""
-    path = folder / CHECKPOINTS / "best.ckpt"
+def best_weights(folder: Path, keep: str = "best") -> dict[str, torch.Tensor] | None:
+    """The weights of the best epoch, or of the ``last``; ``None`` before the first one ended."""
+    path = folder / CHECKPOINTS / f"{keep}.ckpt"
     if not path.exists():
         return None
     state = load(path)["state_dict"]
@@ -119,7 +143,7 @@ def before(path: Path) -> Path:
 def read_json(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UserError(f"{path} is damaged; delete the folder and train again.") from error
     if not isinstance(content, dict):
         raise UserError(f"{path} is damaged; delete the folder and train again.")

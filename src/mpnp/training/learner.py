@@ -8,6 +8,7 @@ from typing import Any
 import lightning as L
 import torch
 from lightning.pytorch.callbacks import Callback
+from torch.optim.lr_scheduler import LRScheduler, OneCycleLR
 from torch.utils.data import DataLoader
 from tqdm import tqdm
 
@@ -26,11 +27,21 @@ from .stream import lessons_of, validation_episodes
 class Learner(L.LightningModule):
     """The training loop's view of a model: one objective per step, validation by what users will see.
 
-    ``lessons``: the task whose training graphs are learned from, where it is not ``task`` itself.
+    ``lessons``: the task whose training graphs are learned from, where it is not ``task`` itself. ``weight`` [C]: how much
+    a node of each class counts in the loss, where not all count the same.
     """
 
-    def __init__(self, model: Model, task: Task, recipe: Recipe, seed: int, lessons: Task | None = None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        task: Task,
+        recipe: Recipe,
+        seed: int,
+        lessons: Task | None = None,
+        weight: torch.Tensor | None = None,
+    ) -> None:
         super().__init__()
+        self.weight = weight
         self.model, self.task, self.recipe, self.seed, self.lessons = model, task, recipe, seed, lessons or task
         self.score = Score(task.num_classes)
         self.losses: list[torch.Tensor] = []
@@ -52,8 +63,12 @@ class Learner(L.LightningModule):
     def training_step(self, episode: Episode, step: int) -> torch.Tensor:
         if step == 0:  # the noise of an epoch depends on nothing before it: a resumed run goes on as if never stopped
             torch.manual_seed(self.seed * 1_000_003 + self.current_epoch + 500_000)
-        episode, place, weight = share(self.model, episode, self.global_rank, self.trainer.world_size)
-        loss = weight * objective(self.recipe.objective, self.model, episode, self.recipe.samples, place).loss
+        episode, place, part = share(self.model, episode, self.global_rank, self.trainer.world_size)
+        recipe = self.recipe
+        found = objective(
+            recipe.objective, self.model, episode, recipe.samples, place, recipe.target_labels, self.weight
+        )
+        loss = part * found.loss
         if self.trainer.world_size > 1:
             # The others wait for the gradient of every parameter, of those too that these graphs leave untouched.
             loss = loss + 0 * torch.stack([parameter.sum() for parameter in self.parameters()]).sum()
@@ -84,16 +99,20 @@ class Learner(L.LightningModule):
         self.log_dict({"val_nll": result["nll"], "val_accuracy": result["accuracy"]}, prog_bar=True)
 
     def configure_optimizers(self) -> Any:
-        recipe = self.recipe
-        kind = torch.optim.AdamW if recipe.optimiser == "adamw" else torch.optim.Adam
-        optimiser = kind(self.model.parameters(), recipe.learning_rate, weight_decay=recipe.weight_decay, fused=True)
-        if recipe.schedule == "constant":
+        steps = self.recipe.epochs * lessons_of(self.lessons, self.recipe, self.seed, 0).updates
+        optimiser, schedule = optimiser_of(self.model, self.recipe, steps)
+        if schedule is None:
             return optimiser
-        steps = recipe.epochs * lessons_of(self.lessons, recipe, self.seed, 0).updates
-        schedule = torch.optim.lr_scheduler.OneCycleLR(
-            optimiser, recipe.learning_rate, total_steps=steps, pct_start=0.2
-        )
         return {"optimizer": optimiser, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
+
+
+def optimiser_of(model: Model, recipe: Recipe, steps: int) -> tuple[torch.optim.Optimizer, LRScheduler | None]:
+    """The recipe's optimiser for a training of so many ``steps``, and its schedule of learning rates, if it has one."""
+    kind = torch.optim.AdamW if recipe.optimiser == "adamw" else torch.optim.Adam
+    optimiser = kind(model.parameters(), recipe.learning_rate, weight_decay=recipe.weight_decay, fused=True)
+    if recipe.schedule == "constant":
+        return optimiser, None
+    return optimiser, OneCycleLR(optimiser, recipe.learning_rate, total_steps=steps, pct_start=0.2)
 
 
 class Progress(Callback):
@@ -112,6 +131,9 @@ class Progress(Callback):
             name: f"{float(value):.4f}" for name, value in trainer.callback_metrics.items() if name.startswith("val")
         }
         self.bar.set_postfix(epoch=f"{trainer.current_epoch + 1}/{trainer.max_epochs}", **scores)
+
+    def on_exception(self, trainer: L.Trainer, learner: L.LightningModule, error: BaseException) -> None:
+        self.teardown(trainer, learner, "fit")  # what is said of it stands on a line of its own
 
     def teardown(self, trainer: L.Trainer, learner: L.LightningModule, stage: str) -> None:
         if hasattr(self, "bar"):

@@ -11,6 +11,7 @@ from jsonargparse import ArgumentParser
 
 from ..errors import UserError, unknown_name
 from ..models.base import ModelConfig
+from ..models.bounds import check_bounds
 from ..models.neural_process import NeuralProcessConfig
 from .recipe import Recipe
 
@@ -53,4 +54,5 @@ def _checked(name: str, value: Any, kind: Any) -> Any:
     for number in typed if isinstance(typed, tuple) else [typed]:
         if isinstance(number, int | float) and not low <= number < math.inf:
             raise UserError(f"The option {name} = {value} was given, at least {low} is expected.")
+    check_bounds({name: typed})
     return typed

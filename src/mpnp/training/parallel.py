@@ -17,30 +17,30 @@ from ..models.base import Model
 from .objectives import Place
 
 
-def check_processes(devices: int, nodes: int) -> None:
-    """Raise a :class:`UserError` unless this machine can take its part in ``devices`` × ``nodes`` processes."""
-    for name, value in (("devices", devices), ("nodes", nodes)):
+def check_processes(devices: int, machines: int) -> None:
+    """Raise a :class:`UserError` unless this machine can take its part in ``devices`` × ``machines`` processes."""
+    for name, value in (("devices", devices), ("machines", machines)):
         if value < 1:
             raise UserError(f"{name} = {value} was given, at least 1 is expected.")
     cores = os.cpu_count() or 1
     if devices > cores:
         raise UserError(f"{devices} devices (processes on one machine) were given, but this one has {cores} cores.")
-    if devices * nodes == 1:
+    if devices * machines == 1:
         return
     given = os.environ
     if "LOCAL_RANK" in given:
-        started = int(given.get("WORLD_SIZE", devices * nodes))
-        if started != devices * nodes:
+        started = int(given.get("WORLD_SIZE", devices * machines))
+        if started != devices * machines:
             raise UserError(
-                f"{started} processes were started, but {devices} devices on {nodes} nodes are {devices * nodes}; "
+                f"{started} processes were started, but {devices} devices on {machines} machines are {devices * machines}; "
                 "give the numbers that torchrun was given."
             )
         return
-    if nodes > 1:
+    if machines > 1:
         missing = [name for name in ("MASTER_ADDR", "MASTER_PORT", "NODE_RANK") if name not in given]
         if missing:
             raise UserError(
-                f"{nodes} nodes find each other by environment variables, but {', '.join(missing)} is not set; "
+                f"{machines} machines find each other by environment variables, but {', '.join(missing)} is not set; "
                 "see 'On more than one machine' in docs/architecture.md."
             )
     if getattr(sys.modules["__main__"], "__spec__", None) is None and not Path(sys.argv[0]).is_file():
@@ -48,6 +48,13 @@ def check_processes(devices: int, nodes: int) -> None:
             "Several processes each run the script again, and an interactive session has none; "
             "run 'mpnp train --devices', or put the training into a file."
         )
+
+
+def is_first() -> bool:
+    """Whether this is the first, or the only, of the processes of a training: the one that tells."""
+    from lightning.pytorch.utilities import rank_zero_only
+
+    return int(getattr(rank_zero_only, "rank", 0) or 0) == 0
 
 
 def share(model: Model, episode: Episode, rank: int, world: int) -> tuple[Episode, Place | None, float]:

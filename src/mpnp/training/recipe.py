@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..errors import UserError
+from .objectives import TargetLabels
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,10 @@ class Recipe:
     context rates (``None``: the task's own); ``all_targets``: every labelled node is a target; ``augment``: use the
     symmetries of the task; ``patience`` in epochs; ``learn_from``: the task whose training graphs are learned from
     (``None``: its own; a model must answer any number of classes to learn from a task with another number).
+
+    What the paper leaves open: ``standardise`` features by the training graphs (``None``: where the task says so); ``keep`` the
+    weights of the epoch that validates best, or of the last; ``target_labels``: whether q(z | T) of the ELBO reads the targets'
+    true labels or, as the paper's first figure draws it, those that the model predicts for them from the context.
     """
 
     name: Literal["default", "paper"] = "default"
@@ -41,6 +46,9 @@ class Recipe:
     augment: bool = True
     patience: int | None = None
     learn_from: str | None = None
+    standardise: bool | None = None
+    keep: Literal["best", "last"] = "best"
+    target_labels: TargetLabels = "true"
 
     def __post_init__(self) -> None:
         if not 0 <= self.average < 1:

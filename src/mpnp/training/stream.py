@@ -11,6 +11,7 @@ from torch.utils.data import IterableDataset
 
 from ..episode import Episode, Sampling, sample_episode
 from ..tasks.base import Task
+from ..tasks.own import OwnTask
 from .recipe import Recipe
 
 VALIDATION_NODES = 20_000  # per context rate: enough to choose by, and cheap beside an epoch of training
@@ -86,6 +87,8 @@ def validation_episodes(task: Task, seed: int) -> list[Episode]:
     """What a model is validated on: episodes that no training sees."""
     if task.drawn:
         return [task.draw(number) for number in range(VALIDATION_DRAWS)]
+    if isinstance(task, OwnTask) and task.transductive:
+        return [task.in_use("val")]
     return _held_out_episodes(task, seed)
 
 
