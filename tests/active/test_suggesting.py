@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import networkx as nx
 import pytest
 import torch
 from torch_geometric.data import Data
@@ -62,3 +63,11 @@ def test_what_cannot_be_asked() -> None:
 def test_what_is_no_graph_is_refused_in_a_sentence(given: Any) -> None:
     with pytest.raises(UserError, match=r"nothing at none\.csv|a NetworkX graph"):
         mpnp.suggest(Mode(), given)
+
+
+def test_names_of_any_container_come_back() -> None:
+    graph = nx.path_graph(["anna", "bert", "cleo", "dora"])
+    graph.nodes["anna"]["label"], graph.nodes["dora"]["label"] = "left", "right"
+    found = mpnp.suggest(LabelPropagation(), graph, count=2)
+    assert {one.node for one in found} == {"bert", "cleo"}
+    assert {one.label for one in found} <= {"left", "right"}

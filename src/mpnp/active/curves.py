@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from scipy import stats
 from torch import Tensor
 
 from ..defaults import SAMPLES
@@ -28,6 +27,8 @@ class Gain(NamedTuple):
         """From one difference per graph, [G]."""
         graphs, mean = differences.numel(), float(differences.mean())
         error = float(differences.std() / graphs**0.5) if graphs > 1 else float("nan")
+        from scipy import stats  # slow to import
+
         half = error * float(stats.t.ppf(0.975, graphs - 1)) if graphs > 1 else float("nan")
         return cls(mean, error, mean - half, mean + half)
 

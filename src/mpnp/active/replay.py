@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -20,8 +20,9 @@ from ..evaluation.scores import shape_miou
 from ..graphs import UNLABELLED, GraphSet
 from ..prediction import Prediction, Predictor
 from ..tasks.base import Split, Task
+from .contract import Strategy, best
 from .curves import BASELINE, Replay
-from .strategies import Strategy, ask, best, find_strategy
+from .strategies import ask, find_strategy
 
 
 def replay(
@@ -130,12 +131,13 @@ class _Loop:
         """All strategies from the same start, all graphs of the batch at once."""
         prediction_at_first = self.predict(first)
         curves, asked = {}, {}
+        ahead: dict[str, Any] = {"predictor": self.predictor, "samples": self.samples}
         for name, strategy in strategies.items():
             episode, prediction = first, prediction_at_first
             points, steps = [self.score(episode, prediction)], []
             for _ in range(self.steps):
                 # Only a node whose label is known can answer.
-                choice = ask(strategy, episode, prediction, episode.target, self.per_step, noise=noise)
+                choice = ask(strategy, episode, prediction, episode.target, self.per_step, noise=noise, **ahead)
                 if choice.nodes.numel():  # else all is labelled, and nothing changes any more
                     context = episode.context.clone()
                     context[choice.nodes] = True

@@ -5,36 +5,19 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor
-from torch_geometric.utils import add_self_loops, remove_self_loops, scatter, to_undirected
+from torch_geometric.utils import add_self_loops, scatter
 
+from ..defaults import SAMPLES
 from ..episode import Episode
 from ..errors import UserError, unknown_name
-from ..graphs import plain_edges
-from ..prediction import Prediction
-
-
-class Choice(NamedTuple):
-    """``nodes`` [M] to ask for, graph by graph and the best of each graph first, and their ``scores`` [M]: why."""
-
-    nodes: Tensor
-    scores: Tensor
-
-
-class Strategy(Protocol):
-    """Chooses ``count`` nodes of every graph, or all of its ``pool`` [N] bool where that holds fewer.
-
-    It reads no label but those shown. ``noise`` [N], numbers in [0, 1), settles what scores leave open. ``says``: what
-    the score is, in words.
-    """
-
-    @property
-    def says(self) -> str: ...
-
-    def choose(self, episode: Episode, prediction: Prediction, pool: Tensor, count: int, noise: Tensor) -> Choice: ...
+from ..prediction import Prediction, Predictor
+from .auto import Auto
+from .contract import Choice, Strategy, best, both_ways, by_graph
+from .expected import Expected
+from .rivals import Age, Coverage, FeatProp
 
 
 def ask(
@@ -46,11 +29,14 @@ def ask(
     *,
     seed: int = 0,
     noise: Tensor | None = None,
+    predictor: Predictor | None = None,
+    samples: int = SAMPLES,
 ) -> Choice:
     """The nodes of each graph whose label ``strategy``, one of :data:`STRATEGIES` or another, would ask for next.
 
     ``pool`` [N] bool: the nodes that may be asked, by default all but the context. Chance is drawn by ``seed``, the same
-    for every graph, so that a graph is asked alike alone and in a batch; or given as ``noise`` [N].
+    for every graph, so that a graph is asked alike alone and in a batch; or given as ``noise`` [N]. ``predictor``: who has
+    predicted, with so many ``samples``; strategies that look ahead ask it what it would predict next.
     """
     if count < 1:
         raise UserError(f"{count} nodes to ask for were given, at least 1 is expected.")
@@ -61,6 +47,8 @@ def ask(
         shared = torch.rand(longest, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
         noise = shared[torch.arange(episode.num_nodes) - start]
     chooser = find_strategy(strategy) if isinstance(strategy, str) else strategy
+    if predictor is not None and isinstance(chooser, Expected | Auto):
+        chooser = chooser.asking(predictor, samples, seed)
     return chooser.choose(episode, prediction, allowed, count, noise)
 
 
@@ -68,18 +56,6 @@ def find_strategy(name: str) -> Strategy:
     if name not in STRATEGIES:
         raise unknown_name("strategy", name, STRATEGIES)
     return STRATEGIES[name]
-
-
-def best(scores: Tensor, pool: Tensor, batch: Tensor, count: int, noise: Tensor) -> Tensor:
-    """The ``count`` nodes of each graph's pool with the largest scores [N], the best first; equal ones by ``noise``."""
-    nodes = pool.nonzero().squeeze(1)
-    nodes = nodes[noise[nodes].argsort()]
-    # Differences this small come from the order of additions, not from the data.
-    nodes = nodes[scores[nodes].double().round(decimals=6).argsort(descending=True, stable=True)]
-    nodes = nodes[batch[nodes].argsort(stable=True)]
-    sizes = torch.bincount(batch[nodes])
-    rank = torch.arange(nodes.numel()) - (sizes.cumsum(0) - sizes)[batch[nodes]]
-    return nodes[rank < count]
 
 
 @dataclass(frozen=True)
@@ -156,7 +132,7 @@ class Spread:
             source = torch.zeros_like(itself)
             source[chosen] = 1 / itself[chosen]
             open_to = open_to * (1 - reach(source)).clamp(min=0)
-        return _by_graph(nodes, scores, batch)
+        return by_graph(nodes, scores, batch)
 
 
 @dataclass(frozen=True)
@@ -200,13 +176,13 @@ class Typical:
                 scores.append(gain[chosen])
                 left[chosen] = False
                 covered = torch.maximum(covered, alike[chosen[0]])
-        return _by_graph(nodes, scores, episode.batch)
+        return by_graph(nodes, scores, episode.batch)
 
 
 def _looks(episode: Episode) -> Tensor:
     """Features and the mean of the neighbours' features, standardised within each graph, [N, 2 F]."""
     x, batch, graphs = episode.graph.x, episode.batch, episode.num_graphs
-    source, target = _edges(episode)
+    source, target = both_ways(episode)
     both = torch.cat([x, scatter(x[source], target, 0, x.size(0), reduce="mean")], 1)
     both = both - scatter(both, batch, 0, graphs, reduce="mean")[batch]
     return both / scatter(both.square(), batch, 0, graphs, reduce="mean").sqrt().clamp(min=1e-6)[batch]
@@ -217,24 +193,9 @@ def _largest(rows: Tensor) -> Tensor:
     return rows.amax(0) if rows.size(0) else rows.new_zeros(rows.size(1))
 
 
-def _by_graph(nodes: list[Tensor], scores: list[Tensor], batch: Tensor) -> Choice:
-    """Nodes chosen one after the other, graph by graph."""
-    if not nodes:
-        return Choice(torch.zeros(0, dtype=torch.long), torch.zeros(0))
-    every = torch.cat(nodes)
-    order = batch[every].argsort(stable=True)
-    return Choice(every[order], torch.cat(scores)[order])
-
-
-def _edges(episode: Episode) -> Tensor:
-    """Both directions of every edge between two nodes, [2, E]."""
-    edges, _ = remove_self_loops(plain_edges(episode.graph.edge_index))
-    return to_undirected(edges, num_nodes=episode.num_nodes)
-
-
 def _lazy_step(episode: Episode) -> Tensor:
     """R = (I + D^-1/2 A D^-1/2) / 2 of the edges without their direction, sparse [N, N]."""
-    size, edges = episode.num_nodes, _edges(episode)
+    size, edges = episode.num_nodes, both_ways(episode)
     scale = torch.bincount(edges[1], minlength=size).clamp(min=1).rsqrt()
     values = torch.cat([scale[edges[0]] * scale[edges[1]], torch.ones(size)]) / 2
     edges, _ = add_self_loops(edges, num_nodes=size)
@@ -249,4 +210,10 @@ STRATEGIES: dict[str, Strategy] = {
     "deviation": ByScore("predicted standard deviation", deviation),
     "spread": Spread(),
     "typical": Typical(),
+    "age": Age(),
+    "featprop": FeatProp(),
+    "grain": Coverage(),
+    "expected": Expected(),
 }
+REHEARSED = ("random", "margin", "spread", "typical", "expected")
+STRATEGIES["auto"] = Auto(rehearsed={name: STRATEGIES[name] for name in REHEARSED})

@@ -9,9 +9,12 @@ from typing import Any
 from ..defaults import SAMPLES, STRATEGY
 from ..episode import Episode
 from ..errors import UserError
+from ..evaluation.given import reading_of
 from ..graphs import UNLABELLED
 from ..own.predict import episode_of
 from ..prediction import Predictor
+from ..tasks.own import OwnGraphs, as_graphs
+from .contract import Strategy
 from .strategies import ask, find_strategy
 
 SURE = 0.9  # from this probability on a node is not called torn
@@ -52,7 +55,7 @@ def suggest(
     graphs: Any,
     *,
     count: int = 5,
-    strategy: str = STRATEGY,
+    strategy: str | Strategy = STRATEGY,
     samples: int = SAMPLES,
     seed: int = 0,
     class_names: Sequence[str] | None = None,
@@ -60,11 +63,14 @@ def suggest(
 ) -> list[Suggestion]:
     """The ``count`` unlabelled nodes (``y`` = -1) of each graph that ``strategy`` would have labelled next, the best first.
 
-    ``class_names`` and ``node_names``, these graph by graph, say how classes and nodes are called: by default as the model's
+    ``strategy``: a name, or one of your own making, such as ``Expected(loss=costs)``, which asks for what helps most where
+    some mistakes cost more than others. ``class_names`` and ``node_names``, these graph by graph, say how classes and nodes are called: by default as the model's
     configuration has it, and by their numbers.
     """
-    find_strategy(strategy)
-    episode = episode_of(predictor, graphs, None if class_names is None else len(class_names))
+    if isinstance(strategy, str):
+        find_strategy(strategy)
+    own = as_graphs(graphs, **reading_of(predictor))
+    episode = episode_of(predictor, own, None if class_names is None else len(class_names))
     pool = episode.y == UNLABELLED
     if not pool.any():
         raise UserError(
@@ -72,10 +78,10 @@ def suggest(
             "leave the label of those you are in doubt about empty (-1)."
         )
     prediction = predictor.predict(episode, samples=samples, seed=seed)
-    nodes, scores = ask(strategy, episode, prediction, pool, count, seed=seed)
+    nodes, scores = ask(strategy, episode, prediction, pool, count, seed=seed, predictor=predictor, samples=samples)
     likely = prediction.at(nodes).probabilities.topk(min(2, episode.num_classes))
     rows = zip(nodes.tolist(), scores.tolist(), likely.indices.tolist(), likely.values.tolist(), strict=True)
-    names = _class_names(predictor, episode) if class_names is None else class_names
+    names = _class_names(predictor, episode, own) if class_names is None else class_names
     suggestions = []
     for node, score, classes, shares in rows:
         graph = int(episode.batch[node])
@@ -85,7 +91,7 @@ def suggest(
             Suggestion(
                 graph=graph,
                 index=index,
-                node=str(index) if node_names is None else node_names[graph][index],
+                node=(own.node_names if node_names is None else node_names)[graph][index],
                 score=score,
                 label=called[0],
                 probability=shares[0],
@@ -96,8 +102,10 @@ def suggest(
     return suggestions
 
 
-def _class_names(predictor: Predictor, episode: Episode) -> list[str]:
-    """As a trained model calls them, else by their numbers; none where no class is known at all."""
+def _class_names(predictor: Predictor, episode: Episode, own: OwnGraphs) -> list[str]:
+    """As the graphs or a trained model call them, else by their numbers; none where no class is known at all."""
+    if len(own.class_names) == episode.num_classes:
+        return own.class_names
     config = getattr(predictor, "config", None)
     if config is None and not episode.context.any():
         return []
