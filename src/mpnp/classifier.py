@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from .active import Suggestion, suggest
 from .defaults import COVERAGE, READY, SAMPLES
 from .episode import Episode
-from .errors import UserError
+from .errors import UserError, extras
+from .evaluation.given import reading_of
 from .graphs import UNLABELLED
 from .models import find_predictor
 from .models.universal import Universal
-from .own.predict import episode_of, label_sets, predict_episode
-from .plots import belief_figure, save
-from .prediction import Prediction, Predictor
+from .own.named import OwnPrediction
+from .own.predict import label_sets, predict_own
+from .prediction import Predictor
 from .tasks.own import OwnGraphs, as_graphs
 
 
@@ -36,7 +37,7 @@ class NodeClassifier:
     own_: OwnGraphs
     episode_: Episode
     predictor_: Predictor
-    prediction_: Prediction
+    prediction_: OwnPrediction
 
     def __init__(
         self,
@@ -51,15 +52,14 @@ class NodeClassifier:
     def fit(self, graph: Any, labels: Any = None) -> NodeClassifier:
         """Read a graph in any container that :func:`mpnp.as_graphs` takes, and its labels, here or in it."""
         predictor = find_predictor(str(self.model))[0] if isinstance(self.model, str | Path) else self.model
-        known = list(getattr(getattr(predictor, "config", None), "class_names", [])) or None
-        own = as_graphs(graph, labels, class_names=known)
+        own = as_graphs(graph, labels, **reading_of(predictor))
         if not own.class_names:
             raise UserError(f"No node of {own.where} has a label; label at least one node of every class.")
-        episode = episode_of(predictor, own, len(own.class_names))
-        if isinstance(predictor, Universal) and episode.num_graphs > 1:
+        if isinstance(predictor, Universal) and len(own.graphs) > 1:
             predictor = predictor.sharing()
-        self.prediction_ = predict_episode(predictor, episode, samples=self.samples, seed=self.seed)
-        self.own_, self.episode_, self.predictor_ = own, episode, predictor
+        self.prediction_ = predict_own(predictor, own, None, self.coverage, samples=self.samples, seed=self.seed)
+        assert self.prediction_.episode is not None
+        self.own_, self.episode_, self.predictor_ = own, self.prediction_.episode, predictor
         return self
 
     @property
@@ -122,9 +122,16 @@ class NodeClassifier:
         return float((self.prediction_.label == y)[asked].float().mean())
 
     def plot(self, path: str | Path, *, graph: int = 0, title: str = "") -> Path:
-        """A picture of the labels given, what is predicted and where it is unsure; .png or .svg."""
-        names = self._fitted().own_.class_names
-        return save(belief_figure(self.episode_, self.prediction_, graph, title, names), Path(path))
+        """The labels given, what is predicted and where it is unsure: .png, .svg or .pdf, or .html, a page to zoom and point at."""
+        with extras():
+            from .plots.comparing import Drawing
+            from .plots.own import row_of
+
+        own = self._fitted().own_
+        if not 0 <= graph < len(own.graphs):
+            raise UserError(f"There is no graph {graph}: {own.where} has graphs 0 to {len(own.graphs) - 1}.")
+        row = row_of(self.episode_, {self.predictor_.name: self.prediction_}, graph, own.node_names[graph])
+        return Drawing([row], title, own.class_names).save(path)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _parameters(type(self))}

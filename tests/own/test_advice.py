@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch_geometric.data import Data
 
-from mpnp.own.advice import advice
+from mpnp.own.advice import advice, telling
 from mpnp.tasks.own import as_graphs
 
 
@@ -28,3 +28,12 @@ def test_no_label_is_told_to_ask() -> None:
 def test_many_labelled_graphs_are_worth_training_on() -> None:
     said = advice(as_graphs([graph([0, 1] * 25) for _ in range(60)]))
     assert said.model == "ampnp" and said.command.startswith("mpnp train")
+
+
+def test_a_column_that_tells_few_labels_may_do_so_by_chance() -> None:
+    few, many = (graph([0, 1] * half + [-1]) for half in (2, 10))
+    for each in (few, many):
+        each.x[:, 1] = torch.arange(each.num_nodes) % 2
+    assert telling(as_graphs(few)) == []
+    assert [sentence.split("'")[1] for sentence in telling(as_graphs(many))] == ["1"]
+    assert telling(as_graphs(graph([0] * 20))) == []

@@ -88,12 +88,12 @@ def test_more_classes_than_trained_on(model: LatentModel) -> None:
     if model.any_classes:
         check(predict(model, data).probabilities, NODES, 5)
     else:
-        with pytest.raises(UserError, match="3 classes"):
+        with pytest.raises(UserError, match="0 to 2 are expected; 'ampnp'"):
             predict(model, data)
 
 
 def test_other_features_are_refused(model: LatentModel) -> None:
-    with pytest.raises(UserError, match="3 features per node, but the model is made for 2"):
+    with pytest.raises(UserError, match="3 features"):
         predict(model, ring(features=3))
 
 
@@ -141,6 +141,7 @@ def test_whoever_is_training_goes_on_training(training: bool) -> None:
 
 def test_sets_of_labels_where_a_coverage_was_promised(model: LatentModel) -> None:
     episode = episode_of(model, [ring(), ring(9)])
+    model.calibration = None
     said = model.predict(episode, samples=2)
     assert label_sets(Mode(), episode, said) is None and label_sets(model, episode, said) is None
     model.calibration = Calibration(1.0, Conformal(0.9, (0.1, 0.9), (0.3, 0.3)))

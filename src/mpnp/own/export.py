@@ -1,51 +1,122 @@
-"""Predictions as a CSV file: one row per node, in the user's own names."""
+"""Predictions as a file, one row per node in the user's own names: CSV, Parquet, JSON, or a graph as GraphML."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
-from itertools import compress
+import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import torch
-from torch import Tensor
 
-from ..episode import Episode
-from ..files import replacing
+from ..errors import UserError
+from ..files import replacing, without_nan
 from ..graphs import UNLABELLED
-from ..prediction import Prediction
-from ..tasks.own import OwnGraphs
+from ..tasks.formats.cells import safe
+from .named import OwnPrediction
 
 ROWS = 10_000  # made into text at a time: memory stays bounded
 
 
-def write_csv(path: Path, own: OwnGraphs, episode: Episode, prediction: Prediction, sets: Tensor | None = None) -> None:
-    """Write what is predicted for every node of ``own``, whose graphs are those of ``episode``, never half of it.
-
-    The last column, if there are ``sets`` [N, C] bool, holds the labels of a node's set, joined by '|'.
-    """
-    header = ["graph", "node", "given", "label", *(f"p_{name}" for name in own.class_names)]
-    header += ["total", "aleatoric", "epistemic", *(["set"] if sets is not None else [])]
-    with replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
-        table = csv.writer(file)
-        table.writerow(header)
-        table.writerows(_rows(own, episode, prediction, sets))
+def write(path: Path, said: OwnPrediction) -> Path:
+    """Write what is predicted for every node, never half of it, in the format of the ending."""
+    check_ending(path)
+    with replacing(path) as temporary:
+        WRITERS[path.suffix.lower() or ".csv"](temporary, said)
+    return path
 
 
-def _rows(own: OwnGraphs, episode: Episode, prediction: Prediction, sets: Tensor | None) -> Iterator[list[object]]:
-    nodes, names = [name for graph in own.node_names for name in graph], own.class_names
-    given = {UNLABELLED: "", **dict(enumerate(names))}
-    for start in range(0, episode.num_nodes, ROWS):
-        part = torch.arange(start, min(start + ROWS, episode.num_nodes))
-        said = prediction.at(part)
-        doubt = torch.stack([said.total, said.aleatoric, said.epistemic], 1)
-        columns = (
-            episode.batch[part].tolist(),
-            nodes[start : start + ROWS],
-            episode.y[part].tolist(),
-            said.label.tolist(),
-            torch.cat([said.probabilities, doubt], 1).tolist(),
-            [[]] * len(part) if sets is None else [["|".join(compress(names, row))] for row in sets[part].tolist()],
+def check_ending(path: Path) -> None:
+    """A name without an ending, such as /dev/stdout, takes CSV."""
+    if path.suffix.lower() not in (*WRITERS, ""):
+        raise UserError(
+            f"'{path}' was given for the predictions; a name that ends in {', '.join(WRITERS)} is expected."
         )
-        for graph, node, y, label, values, inside in zip(*columns, strict=True):
-            yield [graph, node, given[y], names[label], *(f"{value:.6f}" for value in values), *inside]
+
+
+def _csv(path: Path, said: OwnPrediction) -> None:
+    header = ["graph", "node", "given", "label", *(f"p_{name}" for name in said.class_names)]
+    header += ["total", "aleatoric", "epistemic", *(["set"] if said.sets is not None else [])]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow([safe(name) for name in header])
+        table.writerows(_rows(said))
+
+
+def _rows(said: OwnPrediction) -> Iterator[list[object]]:
+    """The cells of every node; the text of a class, or of a set of them, is made once."""
+    nodes, names = said.node_names, [safe(name) for name in said.class_names]
+    graph, y, every = said.graph, said._y, len(said.probabilities)
+    given = {UNLABELLED: "", **dict(enumerate(names))}
+    number = "%.6f"
+    joined: dict[tuple[bool, ...], str] = {}
+
+    def in_set(row: list[bool]) -> str:
+        key = tuple(row)
+        if key not in joined:
+            joined[key] = safe("|".join(name for name, inside in zip(said.class_names, key, strict=True) if inside))
+        return joined[key]
+
+    for start in range(0, every, ROWS):
+        part = torch.arange(start, min(start + ROWS, every))
+        some = said.at(part)
+        doubt = torch.stack([some.total, some.aleatoric, some.epistemic], 1)
+        columns = (
+            graph[part].tolist(),
+            nodes[start : start + ROWS],
+            y[part].tolist(),
+            some.label.tolist(),
+            torch.cat([some.probabilities, doubt], 1).tolist(),
+            [[]] * len(part) if said.sets is None else [[in_set(row)] for row in said.sets[part].tolist()],
+        )
+        for which, node, told, label, values, inside in zip(*columns, strict=True):
+            yield [which, safe(node), given[told], names[label], *[number % value for value in values], *inside]
+
+
+def _parquet(path: Path, said: OwnPrediction) -> None:
+    try:
+        import pyarrow as arrow
+        import pyarrow.parquet as parquet
+    except ImportError as error:
+        raise UserError("Writing Parquet needs pyarrow; install it with: pip install 'mpnp[tables]'.") from error
+    parquet.write_table(arrow.table(dict(said.columns())), path)
+
+
+def _json(path: Path, said: OwnPrediction) -> None:
+    """A list of objects, one per node; a label that was not given is null, a set is a list."""
+    columns = {name: _plain(values) for name, values in said.columns().items()}
+    if said.set_names is not None:
+        columns["set"] = said.set_names
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    path.write_text(json.dumps(without_nan(rows), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def _graphml(path: Path, said: OwnPrediction) -> None:
+    """The graph itself, with what is predicted as attributes of its nodes."""
+    from networkx import write_graphml_xml
+
+    if len(said.own.graphs) > 1:
+        raise UserError(
+            f"GraphML holds one graph, {len(said.own.graphs)} were predicted; write .csv, .parquet or .json."
+        )
+    strange = next((name for name in (*said.node_names, *said.class_names) if _not_in_xml(name)), None)
+    if strange is not None:
+        raise UserError(f"The name {strange!r} cannot be written as GraphML; write .csv, .parquet or .json.")
+    write_graphml_xml(said.to_networkx(), path)
+
+
+def _not_in_xml(text: str) -> bool:
+    return any(ord(c) < 32 and c not in "\t\n\r" for c in text)
+
+
+def _plain(values: Any) -> list[Any]:
+    return values.tolist() if hasattr(values, "tolist") else list(values)
+
+
+WRITERS: dict[str, Callable[[Path, OwnPrediction], None]] = {
+    ".csv": _csv,
+    ".parquet": _parquet,
+    ".json": _json,
+    ".graphml": _graphml,
+}

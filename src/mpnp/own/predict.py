@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -10,48 +11,88 @@ from torch import Tensor
 
 from ..defaults import COVERAGE, READY, SAMPLES
 from ..episode import Episode
-from ..evaluation.answers import cross_fit
-from ..evaluation.given import check_predictor, known_classes
+from ..errors import UserError
+from ..evaluation.answers import FOLDS, cross_fit
+from ..evaluation.given import check_predictor, known_classes, reading_of
 from ..models import find_predictor, from_pretrained
+from ..models.calibration import check_coverage
 from ..models.universal import Universal
 from ..prediction import Prediction, Predictor
-from ..tasks.own import as_graphs
+from ..progress import stage
+from ..tasks.own import OwnGraphs, as_graphs
+from .named import OwnPrediction
 from .sets import sets_from_context
+
+LARGE = 20_000  # nodes from which on two folds have to do: no more work than one pass over all nodes
 
 
 def predict(
     predictor: Any,
     graphs: Any = None,
     *,
+    labels: Any = None,
     num_classes: int | None = None,
+    coverage: float = COVERAGE,
     samples: int = SAMPLES,
     seed: int = 0,
-) -> Prediction:
+) -> OwnPrediction:
     """Predict every node of graphs whose labelled nodes (``y`` ≥ 0) are the context: ``predict(graphs)`` or
     ``predict(predictor, graphs)``.
 
     Without a predictor the model that comes with the package answers, without training. ``graphs``: whatever
-    :func:`mpnp.as_graphs` takes: PyG, NetworkX, SciPy, pandas, a path.
+    :func:`mpnp.as_graphs` takes: PyG, NetworkX, SciPy, pandas, a path; ``labels`` in place of those in it. A trained model
+    takes features and classes by their names.
+
+    What is returned knows the names of nodes and classes, and, where the predictor has them, sets of labels that hold the
+    true one as often as ``coverage`` says.
 
     Nodes that carry a label are predicted as if they did not, from the others, where the predictor could otherwise read
     their own: a labelled node whose prediction disagrees is worth a second look.
     """
     if graphs is None:
         predictor, graphs = from_pretrained(READY), predictor
-    predictor = find_predictor(predictor)[0] if isinstance(predictor, str) else predictor
-    episode = episode_of(predictor, graphs, num_classes)
-    return predict_episode(predictor, episode, samples=samples, seed=seed)
+    predictor = find_predictor(str(predictor))[0] if isinstance(predictor, str | Path) else predictor
+    check_predictor(predictor)
+    check_coverage(coverage)
+    own = as_graphs(graphs, labels, **reading_of(predictor))
+    return predict_own(predictor, own, num_classes, coverage, samples=samples, seed=seed)
+
+
+def predict_own(
+    predictor: Predictor,
+    own: OwnGraphs,
+    num_classes: int | None = None,
+    coverage: float = COVERAGE,
+    *,
+    samples: int = SAMPLES,
+    seed: int = 0,
+) -> OwnPrediction:
+    """Every node of graphs that were read before, in the names they were read with."""
+    if num_classes is None and getattr(getattr(predictor, "config", None), "class_names", None):
+        num_classes = len(own.class_names) or None  # which may be others than the model's
+    episode = episode_of(predictor, own, num_classes)
+    said = predict_episode(predictor, episode, samples=samples, seed=seed)
+    if not said.probabilities.isfinite().all():
+        raise UserError(
+            f"'{predictor.name}' gave no finite answer for {own.where}; look for huge values among the features."
+        )
+    sets = label_sets(predictor, episode, said, coverage)
+    inside, promise = (None, None) if sets is None else sets
+    return OwnPrediction(said.probabilities, said.aleatoric, said.deviation, own, episode, inside, promise)
 
 
 def predict_episode(predictor: Predictor, episode: Episode, *, samples: int = SAMPLES, seed: int = 0) -> Prediction:
     """Every node of an episode, none of them by its own label; labels mean the same in all its graphs."""
     if isinstance(predictor, Universal) and episode.num_graphs > 1:
         predictor = predictor.sharing()
-    whole = predictor.predict(episode, samples=samples, seed=seed)
+    with stage(f"predicting {episode.num_nodes:,} nodes"):
+        whole = predictor.predict(episode, samples=samples, seed=seed)
     if not (predictor.sees_own_label and episode.context.any()):
         return whole
-    folds = torch.Generator().manual_seed(seed)
-    return cross_fit(predictor, episode, folds, samples=samples, seed=seed).within(whole)
+    generator = torch.Generator().manual_seed(seed)
+    folds = FOLDS if episode.num_nodes <= LARGE else 2
+    with stage("predicting labelled nodes from the others"):
+        return cross_fit(predictor, episode, generator, samples=samples, seed=seed, folds=folds, of=folds).within(whole)
 
 
 def episode_of(predictor: Predictor, graphs: Any, num_classes: int | None = None) -> Episode:
