@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 import torch
+from matplotlib.colors import to_hex
 from torch_geometric.data import Data
 
 from mpnp.episode import Episode
-from mpnp.errors import UserError
 from mpnp.models.mode import Mode
 from mpnp.plots import CLASS_COLOURS, UNKNOWN, episode_figure, graphs, layout, save
 from mpnp.plots.graphs import edges_of
@@ -56,8 +56,17 @@ def test_nodes_lie_at_their_own_positions_in_the_plane() -> None:
     assert layout(Episode.from_graphs([graph(6, [(0, 1)], pos=space)])).shape == (6, 2)
 
 
-def test_a_graph_too_large_for_a_layout_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(graphs, "LARGEST", 5)
-    with pytest.raises(UserError, match="6 nodes"):
-        layout(Episode.from_graphs([lines(6)]))
-    assert layout(Episode.from_graphs([lines(6, pos=torch.rand(6, 2))])).shape == (6, 2)
+def test_very_many_nodes_are_a_density(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(graphs, "MANY", 5)
+    place = torch.tensor([[0.0, 0.0], [0.001, 0.0], [0.0, 0.001], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
+    y = torch.tensor([0, 0, 1, 1, 1, 0])
+    line = lines(6, pos=place)
+    line.y = y
+    told = Episode.from_graphs([line], torch.zeros(6, dtype=torch.bool), num_classes=2)
+    figure = episode_figure(told, sure(told))
+    image = figure.axes[1].images[0].get_array()
+    assert to_hex(image[0, 0, :3]).upper() == CLASS_COLOURS[0]  # two of three there
+    assert to_hex(image[0, -1, :3]).upper() == CLASS_COLOURS[1]
+    assert image[0, 0, 3] == 1 and 0 < image[0, -1, 3] < 1  # one node is pale beside three
+    assert image[5, 5, 3] == 0
+    assert figure.axes[3].images[0].get_array().count() == 4  # cells with a doubt

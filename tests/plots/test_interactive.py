@@ -47,8 +47,9 @@ def test_what_a_page_tells_of_a_node(tmp_path: Path) -> None:
     shown, true, predicted, doubt = scene["rows"][0]["panels"]
     assert "said" not in shown and "said" not in true
     assert predicted["said"]["label"][5:8] == [0, 1, 0] and predicted["said"]["probability"][6] == 1
-    assert set(doubt["said"]) == {"label", "probability", "total", "aleatoric", "epistemic"}
+    assert set(doubt["said"]) == {"label", "top", "probability", "total", "aleatoric", "epistemic"}
     assert predicted["ringed"] == [6]
+    assert predicted["said"]["top"][6] == [[1, 1000]]
     assert [scene["palette"][paint] for paint in true["paint"][14:16]] == list(CLASS_COLOURS[:2])
     assert [scene["palette"][paint] for paint in shown["paint"][2:4]] == [CLASS_COLOURS[0], "#D9D9D9"]
     assert doubt["top"] == 0.69 and predicted["top"] is None
@@ -63,3 +64,10 @@ def test_names_cannot_break_out_of_the_page(tmp_path: Path) -> None:
     evil = "</script><script>alert(1)</script>"
     text, scene = page(flat(), tmp_path, title=evil, class_names=[evil, "b"])
     assert text.count("<script>") == 1 and scene["classes"] == [evil, "b"]
+
+
+def test_very_many_nodes_are_one_picture_in_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mpnp.plots.graphs.MANY", 5)
+    row = Row(canvas_of(flat()), panels_of(flat(), {"it": sure(flat())}, "auto"), flat())
+    text = save_page([row], tmp_path / "page.html", "<i>").read_text(encoding="utf-8")
+    assert 'src="data:image/png;base64,iVBOR' in text and "<i>" not in text and "const scene" not in text

@@ -11,7 +11,8 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
 from mpnp.errors import UserError
-from mpnp.plots import CLASS_COLOURS, UNKNOWN, class_colours, save
+from mpnp.plots import CLASS_COLOURS, MODEL_COLOURS, UNKNOWN, class_colours, model_colours, save
+from mpnp.plots.style import legend_name
 
 
 @pytest.mark.parametrize(("ending", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
@@ -22,7 +23,7 @@ def test_a_figure_is_written_as_its_ending_says(tmp_path: Path, ending: str, sta
 
 
 def test_unknown_labels_are_grey_and_many_classes_begin_again() -> None:
-    found = class_colours(np.array([-1, 0, 9]))
+    found = class_colours(np.array([-1, 0, len(CLASS_COLOURS) + 1]))
     assert [tuple(row) for row in found] == [to_rgba(c) for c in (UNKNOWN, CLASS_COLOURS[0], CLASS_COLOURS[1])]
     assert class_colours(np.array([], dtype=np.int64)).shape == (0, 4)
 
@@ -47,3 +48,23 @@ def test_a_place_that_cannot_be_written_to(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
     with pytest.raises(UserError, match="Cannot write"):
         save(Figure(), tmp_path / "file" / "picture.png")
+
+
+def test_any_name_can_be_drawn(tmp_path: Path) -> None:
+    """'$…$' would be a formula, a legend would leave out what begins with '_'; the numbers of a log axis are formulas."""
+    figure = Figure()
+    axis = figure.subplots()
+    axis.plot([1, 1000], [1, 2], label=legend_name("_hidden"))
+    axis.set(xscale="log", title=r"runs/$\nothing$", xlabel="$_$", ylabel="a$b$")
+    figure.suptitle("$")
+    axis.legend()
+    text = save(figure, tmp_path / "names.svg").read_text(encoding="utf-8")
+    assert r"runs/$\nothing$" in text and "_hidden" in text
+    assert all(text.get_parse_math() for text in axis.get_xticklabels())
+    assert legend_name("x" * 99) == "x" * 39 + "…"
+
+
+def test_a_model_has_one_colour() -> None:
+    assert model_colours(["mine", "ampnp"])["ampnp"] == model_colours(["ampnp", "gnn"])["ampnp"]
+    assert len(set(model_colours(["a", "ampnp", "b", "universal"]).values())) == 4
+    assert len(set(MODEL_COLOURS.values())) == len(MODEL_COLOURS)

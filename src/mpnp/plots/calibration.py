@@ -10,7 +10,7 @@ from matplotlib.ticker import LogLocator
 
 from ..evaluation.reliability import Calibrated, Reliability
 from ..evaluation.tables import Scores
-from .style import CLASS_COLOURS
+from .style import CLASS_COLOURS, model_colours
 
 # Blue and orange of style.py, which also differ in grey print; a marker each, for those who see neither.
 LOOKS: dict[str, dict[str, Any]] = {
@@ -67,14 +67,14 @@ def honesty_figure(tables: Mapping[str, Mapping[str, Scores | Reliability]], tit
     """
     figure = Figure(figsize=(9.6, 3.8), layout="constrained")
     names = {"ece": "expected calibration error", "nll": "negative log-likelihood, nats"}
-    rates = sorted({rate for rows in tables.values() for rate in rows}, key=float)
+    rates, colours = sorted({rate for rows in tables.values() for rate in rows}, key=float), model_colours(tables)
     for axis, (key, label) in zip(figure.subplots(1, 2), names.items(), strict=True):
         for i, (name, rows) in enumerate(tables.items()):
             there = [rate for rate in rates if rate in rows]
             axis.errorbar(
                 [rates.index(rate) for rate in there], [getattr(rows[rate], key) for rate in there],
                 yerr=[_spread(rows[rate], key) for rate in there], label=name, capsize=2, markersize=5.5,
-                linewidth=1.4, color=CLASS_COLOURS[i % 8], marker=MARKERS[i % 8],
+                linewidth=1.4, color=colours[name], marker=MARKERS[i % 8],
             )  # fmt: skip
         axis.set_xticks(range(len(rates)), [f"{100 * float(rate):g} %" for rate in rates])
         axis.set_xlabel("labelled nodes")

@@ -22,10 +22,10 @@ from ..tasks.base import Split, Task
 from ..tasks.lattices import torus
 from .automata import BoardCanvas, SphereCanvas
 from .clouds import CloudCanvas
-from .graphs import FlatCanvas, edges_of
+from .graphs import edges_of, flat_canvas
 from .interactive import save_page
 from .panels import Canvas, Row, check_kind, figure_of, panels_of
-from .style import PICTURES, check_ending, save
+from .style import PICTURES, check_ending, plain, save
 
 ENDINGS = (*PICTURES, ".html")
 GALLERY = 5  # graphs, as many as in the paper's appendix
@@ -54,7 +54,7 @@ class Drawing:
 
     def _repr_png_(self) -> bytes:
         content = io.BytesIO()
-        self.figure().savefig(content, format="png", dpi=110, bbox_inches="tight")
+        plain(self.figure()).savefig(content, format="png", dpi=110, bbox_inches="tight")
         return content.getvalue()
 
 
@@ -97,7 +97,7 @@ def canvas_of(episode: Episode) -> Canvas:
     if pos is not None and pos.size(1) == 3:
         on_sphere = bool(torch.allclose(pos.norm(dim=1), torch.ones(len(pos)), atol=1e-3))
         return SphereCanvas(episode) if on_sphere and len(pos) > 4 else CloudCanvas(episode)
-    return BoardCanvas(episode) if pos is None and _is_board(episode) else FlatCanvas(episode)
+    return BoardCanvas(episode) if pos is None and _is_board(episode) else flat_canvas(episode)
 
 
 def compare(

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from ..evaluation.shift import ShiftTable
 from ..evaluation.tables import Scores, ScoreTable
-from .style import CLASS_COLOURS, PAPER_GREYS
+from .style import CLASS_COLOURS, PAPER_GREYS, model_colours
 
 Figures = Sequence[tuple[float, float]]  # in percent with their spread, one per context rate
 
@@ -33,7 +33,7 @@ def bars_figure(
     ]
     for i, (name, values) in enumerate((paper or {}).items()):
         bars.append((f"paper: {name}", [(value, 0.0) for value in values], PAPER_GREYS[i % len(PAPER_GREYS)]))
-    figure = Figure(figsize=(8, 4), layout="constrained")
+    figure = Figure(figsize=(max(8, len(bars)), 4), layout="constrained")
     axis = figure.subplots()
     width = 0.8 / len(bars)
     for i, (name, figures, colour) in enumerate(bars):
@@ -59,13 +59,13 @@ def shift_figure(home: Sequence[ShiftTable], abroad: Sequence[ShiftTable]) -> Fi
     """Uncertainty over context rates, tables of ``mean_uncertainty``: a panel per part, lines full at home, broken abroad."""
     figure = Figure(figsize=(12, 3.8), layout="constrained")
     axes: Any = figure.subplots(1, 3)
-    models = list(dict.fromkeys(table.model for table in home))
+    colours = model_colours(table.model for table in [*home, *abroad])
     tasks = list(dict.fromkeys(table.task for table in abroad))
     for axis, part in zip(axes, ("total", "aleatoric", "epistemic"), strict=True):
         for table in [*home, *abroad]:
             foreign = any(table is other for other in abroad)
             rates = np.array([100 * rate for rate, _ in table])
-            colour = CLASS_COLOURS[models.index(table.model) % len(CLASS_COLOURS)]
+            colour = colours[table.model]
             dashes = ("--", ":", "-.")[tasks.index(table.task) % 3] if foreign else "-"
             label = f"{table.model} on {table.task}"
             axis.plot(rates, [getattr(row, part) for _, row in table], dashes, color=colour, label=label)

@@ -17,12 +17,13 @@ from ..errors import unknown_name
 from ..evaluation.borders import near_border
 from ..graphs import UNLABELLED
 from ..prediction import Prediction
-from .style import Array, Flags, Ints, class_colour
+from .style import Array, Flags, Ints, class_colour, legend_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+MOST_NAMED = 23  # classes in a legend
 # Which panels a graph gets. 'gallery' is 'uncertainty' for several graphs, one below the other.
 KINDS = ("auto", "truth", "prediction", "uncertainty", "gallery")
 
@@ -77,11 +78,14 @@ class Canvas(Protocol):
 
 @dataclass(frozen=True)
 class Row:
-    """One graph and its panels."""
+    """One graph and its panels. ``names`` of its nodes, where they have some; ``given``: the labels it has are those a person
+    gave, of the others nothing is known."""
 
     canvas: Canvas
     panels: Sequence[Panel]
     episode: Episode
+    names: Sequence[str] | None = None
+    given: bool = False
 
 
 # What panels show. All take an episode of one graph and predictions of all its nodes.
@@ -96,6 +100,13 @@ def shown(episode: Episode) -> Panel:
     """The labels of the context."""
     known = episode.context.numpy()
     title = f"shown: {int(known.sum())} of {episode.num_nodes} labels"
+    return Panel(title, classes=np.where(known, episode.y.numpy(), UNLABELLED), strong=known)
+
+
+def given(episode: Episode) -> Panel:
+    """The labels a person gave."""
+    known = episode.context.numpy()
+    title = f"given: {int(known.sum()):,} of {episode.num_nodes:,} labels"
     return Panel(title, classes=np.where(known, episode.y.numpy(), UNLABELLED), strong=known)
 
 
@@ -114,10 +125,10 @@ def predicted(episode: Episode, prediction: Prediction, name: str = "predicted")
     return Panel(title, classes=label, ringed=wrong, rings="mistake", prediction=prediction)
 
 
-def believed(episode: Episode, prediction: Prediction) -> Panel:
+def believed(episode: Episode, prediction: Prediction, name: str = "predicted") -> Panel:
     """The labels given, ringed, and the likeliest ones of all other nodes."""
-    label = torch.where(episode.context, episode.y, prediction.label).numpy()
-    return Panel("predicted", classes=label, ringed=episode.context.numpy(), rings="given", prediction=prediction)
+    label, given = torch.where(episode.context, episode.y, prediction.label).numpy(), episode.context.numpy()
+    return Panel(name, classes=label, ringed=given, rings="given", strong=given, prediction=prediction)
 
 
 def unsure(episode: Episode, prediction: Prediction, name: str = "", with_accuracy: bool = False) -> Panel:
@@ -158,7 +169,8 @@ def figure_of(rows: Sequence[Row], title: str = "", class_names: Sequence[str] =
             bar = (scale, axis) if scale is not None else bar
             axis.set_title(panel.title, fontsize=11)
             axis.set_aspect("equal")
-            if panel.ringed is not None and panel.ringed.any() and panel.rings not in named:
+            marked = axis.get_legend_handles_labels()[1]
+            if marked and panel.rings not in named:
                 named.add(panel.rings)
                 axis.legend(loc="upper right", bbox_to_anchor=(1, 0.02), fontsize=9, frameon=False, borderpad=0)
         for axis in axes:
@@ -167,7 +179,11 @@ def figure_of(rows: Sequence[Row], title: str = "", class_names: Sequence[str] =
             figure.colorbar(bar[0], ax=bar[1], shrink=0.75, label="uncertainty (nats)")
     if class_names:
         marks = [Line2D([], [], color=class_colour(c), marker="o", linestyle="") for c in range(len(class_names))]
-        figure.legend(marks, list(class_names), loc="outside lower center", ncols=6, frameon=False)
+        names = [legend_name(name) for name in class_names[:MOST_NAMED]]
+        if len(class_names) > MOST_NAMED:
+            marks[MOST_NAMED:] = [Line2D([], [], linestyle="")]
+            names.append(f"… and {len(class_names) - MOST_NAMED} more")
+        figure.legend(marks, names, loc="outside lower center", ncols=6, frameon=False)
     if title:
         figure.suptitle(title, fontsize=13)
     return figure
