@@ -19,6 +19,9 @@ from mpnp.errors import UserError
 from mpnp.reproduce import grid, records
 from mpnp.reproduce.plan import Job
 from mpnp.tasks import get_task
+from mpnp.training.learner import Learner
+
+from ..training.learning import stops
 
 TINY = {
     "epochs": 1,
@@ -118,7 +121,7 @@ def test_a_run_started_with_other_options_is_refused(tmp_path: Path) -> None:
     grid.run([job()], tmp_path, progress=False)
     records.path_of(tmp_path, job()).unlink()
     before = sorted((path, path.stat().st_mtime_ns) for path in (tmp_path / "runs").rglob("*"))
-    with pytest.raises(UserError, match=r"started with another recipe.epochs; give another --out"):
+    with pytest.raises(UserError, match=r"started with another recipe.epochs; choose another folder"):
         grid.run([job(epochs=3), MODE], tmp_path, progress=False)
     assert sorted((path, path.stat().st_mtime_ns) for path in (tmp_path / "runs").rglob("*")) == before
     assert not records.is_done(tmp_path, MODE), "nothing is begun in a folder that is not ours"
@@ -135,7 +138,7 @@ def test_a_folder_that_cannot_be_written_to(tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(UserError, match=r"Cannot write to .*file"):
         grid.run([MODE], tmp_path / "file", progress=False)
     monkeypatch.setattr(os, "access", lambda *_: False)  # as for a read-only folder; root may write to all
-    with pytest.raises(UserError, match="Permission denied; give --out a place"):
+    with pytest.raises(UserError, match="Permission denied; choose a place"):
         grid.run([MODE], tmp_path / "read-only", progress=False)
 
 
@@ -241,3 +244,15 @@ def test_an_address_without_a_cluster(tmp_path: Path) -> None:
     pytest.importorskip("ray").shutdown()
     with pytest.raises(UserError, match=r"There is no Ray cluster at '127\.0\.0\.1:1'"):
         grid.run([MODE], tmp_path, engine="ray", address="127.0.0.1:1", progress=False)
+
+
+def test_ctrl_c_before_the_first_epoch_ends_the_grid_and_is_no_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(Learner, "training_step", stops(0, KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            grid.run([job(), MODE], tmp_path, progress=False)
+    assert not (tmp_path / "errors").exists() and not list(tmp_path.rglob("mode*.json"))
+    summary = grid.run([job(), MODE], tmp_path, progress=False)
+    assert (summary.done, summary.failed) == (2, [])

@@ -10,7 +10,7 @@ import pytest
 from mpnp.errors import UserError
 from mpnp.models import MODELS, PREDICTORS
 from mpnp.models.configs import config
-from mpnp.reproduce import paper, plan, records
+from mpnp.reproduce import plan, records
 from mpnp.tasks import TASKS, get_task
 from mpnp.training import recipes
 
@@ -19,22 +19,6 @@ def test_every_job_names_a_task_and_a_model_that_exist() -> None:
     for job in plan.jobs(seeds=2):
         assert job.task in TASKS
         assert job.model in MODELS or job.model in PREDICTORS
-
-
-def test_every_system_of_the_paper_that_we_have_is_run_where_the_paper_reports_it() -> None:
-    ours = {(job.task, job.model) for job in plan.jobs()}
-    same = {"np": ("np", "np-c"), "mpnp": ("mpnp", "mpnp-c")}
-    missing = [
-        (entry.task, entry.row)
-        for table in paper.tables().values()
-        if table.rates
-        for entry in table.cells()
-        if entry.row not in ("ISIS", "DeepPPISP")
-        and not any((entry.task, row) in ours for row in same.get(entry.row, (entry.row,)))
-    ]
-    # With arbitrary labels a GNN without context is at chance, as the paper proves and a test of ours shows.
-    assert {row for task, row in missing if not task.startswith("shapenet/mixed")} == set()
-    assert {row for _, row in missing} <= {"gnn"}
 
 
 def test_a_job_is_planned_once_even_when_two_tables_want_it() -> None:
@@ -111,6 +95,8 @@ RESULTS = Path(__file__).parents[2] / "results"
 
 def test_every_stored_result_is_still_taken_for_its_run() -> None:
     """A recipe derived otherwise, or a line lost from recipes.yaml, would make another run of it."""
+    if missing := get_task("cora/few-shot-2").missing():
+        pytest.skip(f"what Cora is made of is part of a run: {missing}")
     stored = {str(path.relative_to(RESULTS)) for path in RESULTS.glob("*/**/*-seed*.json")}
     stored |= {str(path.relative_to(RESULTS)) for path in RESULTS.glob("*/*-seed*.json")}
     taken = {str(records.path_of(RESULTS, job).relative_to(RESULTS)) for job in plan.jobs(seeds=3)
@@ -141,3 +127,14 @@ def test_every_entry_of_the_file_is_of_a_run_and_says_why() -> None:
             configuration = config("ampnp", get_task(task))
             derived = {**asdict(recipes.recipe("default", configuration, get_task(task))), **asdict(configuration)}
             assert all(derived[name] != value for name, value in entry["set"].items()), f"{task} needs no entry"
+
+
+def test_the_shipped_model_is_measured_as_it_is_and_again_when_its_weights_change(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (job,) = plan.jobs(["tud"], tasks=["tud/bzr"], rows=["universal"], seeds=3)
+    assert not job.trains and job.draws == 1 and job.graphs == plan.ZERO_SHOT_GRAPHS
+    before = job.identity()
+    assert "recipe" not in before and before["weights"]
+    monkeypatch.setattr(plan, "fingerprint", lambda _: "others")
+    assert job.identity() != before

@@ -66,7 +66,7 @@ def test_a_result_of_an_older_version_is_not_taken(tmp_path: Path) -> None:
     stored = json.loads(path.read_text())
     stored["identity"]["version"] = "0.0.9"
     path.write_text(json.dumps(stored))
-    with pytest.raises(UserError, match=r"made with version 0\.0\.9 of the figures, not .*; give another --out"):
+    with pytest.raises(UserError, match=r"made with version 0\.0\.9 of the figures, not .*; choose another folder"):
         records.is_done(tmp_path, JOB)
     del stored["identity"]
     path.write_text(json.dumps(stored))
@@ -74,11 +74,39 @@ def test_a_result_of_an_older_version_is_not_taken(tmp_path: Path) -> None:
         records.is_done(tmp_path, JOB)
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", "{}", "null", '{"rates": {}}', '{"rates": {"0.1": 3}}'])
-def test_a_damaged_file_is_told_in_a_sentence(tmp_path: Path, content: str) -> None:
+@pytest.mark.parametrize(
+    "content", ["", "{", "[" * 100_000, "9" * 10_000, "[]", "{}", "null", '{"rates": {}}', '{"rates": {"0.1": 3}}']
+)
+def test_a_damaged_file_is_named_and_left_out_of_reports(
+    tmp_path: Path, content: str, caplog: pytest.LogCaptureFixture
+) -> None:
     path = records.path_of(tmp_path, JOB)
     path.parent.mkdir(parents=True)
     path.write_text(content)
-    for read in (lambda: records.is_done(tmp_path, JOB), lambda: records.read_all(tmp_path)):
-        with pytest.raises(UserError, match="move it away"):
-            read()
+    with pytest.raises(UserError, match="move it away"):
+        records.is_done(tmp_path, JOB)
+    assert records.read_all(tmp_path) == []
+    assert str(path) in caplog.text
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"draws": None},
+        {"draws": []},
+        {"draws": "3"},
+        {"seed": 1.5},
+        {"task": 3},
+        {"identity": 3},
+        {"identity": {"evaluation": "x"}},
+        {"made": {"training": [1]}},
+    ],
+)
+def test_a_field_of_another_kind_is_damage(tmp_path: Path, change: dict[str, object]) -> None:
+    whole = {"task": "t", "data": "d", "model": "m", "split": "test", "draws": 1, "seed": 0, "rates": {}}
+    path = records.path_of(tmp_path, JOB)
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(whole))
+    assert len(records.read_all(tmp_path)) == 1
+    path.write_text(json.dumps({**whole, **change}))
+    assert records.read_all(tmp_path) == []

@@ -5,53 +5,33 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import hypot, isclose, isfinite, nan
+from math import hypot, isclose, isfinite
 from statistics import fmean, stdev
 from typing import Literal, NamedTuple
 
-from ..evaluation.tables import Scores
 from ..tasks import TASKS, get_task
 from . import paper
+from .counting import GIVEN, GIVES_BACK, METRICS, Metric, metric_of, value
 from .paper import Cell
-from .plan import TABLES, VARIANTS
+from .plan import TABLES, VARIANTS, ZERO_SHOT
 from .records import Record
 
 OURS = "ampnp"
 THEIRS = ("mpnp", "mpnp-c", "r-mpnp")  # the paper's model: one of them is in each of its tables
-# Where the paper prints only the plain model, ours with class-wise summaries is held against that.
-RELATIVES = {"mpnp-paper": "mpnp", "mpnp-c": "mpnp", "np-c": "np"}
+# The same model by the paper's recipe; and, while the same model has no run, the one with class-wise summaries, which is said.
+SAME = {"mpnp-paper": "mpnp"}
+RELATIVES = {"mpnp-c": "mpnp", "np-c": "np"}
 LIMITS = ("rule-table", "rule-posterior")  # they are told how rules work, so they win no cell
 ORDER = (
-    OURS, *VARIANTS, "mpnp-c", "mpnp", "r-mpnp", "np-c", "np", "unimp", "gnn", "r-gcn", "label-propagation", "state-mode", "mode",
+    OURS, *VARIANTS, "universal", "mpnp-c", "mpnp", "r-mpnp", "np-c", "np", "unimp", "gnn", "r-gcn", "label-propagation", "state-mode", "mode",
     "rule-posterior", "rule-table",
 )  # fmt: skip
 
-Verdict = Literal["above", "below", "stand-in", "suspect", "not run"]
-VERDICTS: tuple[Verdict, ...] = ("above", "below", "stand-in", "suspect", "not run")
+Verdict = Literal["above", "level", "below", "part", "stand-in", "suspect", "not run"]
+VERDICTS: tuple[Verdict, ...] = ("above", "level", "below", "part", "stand-in", "suspect", "not run")
+ENOUGH = 0.9  # of the paper's graphs: with fewer at hand, a task is not the paper's
 QUANTITIES = ("graphs", "mean-nodes", "features", "classes")
 
-
-class Metric(NamedTuple):
-    """``key``: what is held against the paper's figure; ``beside``: the same thing counted in another way."""
-
-    key: str
-    name: str
-    beside: str
-    beside_name: str
-
-
-# By the paper's name of the metric.
-METRICS = {
-    "accuracy": Metric(
-        "accuracy", "accuracy on unlabelled nodes", "accuracy_paper", "accuracy on all targets, as the paper counts"
-    ),
-    "miou": Metric("miou_paper", "mIoU of all points, given ones as given", "miou", "mIoU of unlabelled points"),
-    "f1": Metric("f1", "F-measure, threshold from validation", "f1_argmax", "F-measure, the likelier class"),
-    "mcc": Metric("mcc", "Matthews correlation, threshold from validation", "mcc_argmax", "MCC, the likelier class"),
-}
-
-# The same with the other way of counting in front.
-OTHER_WAY = {name: Metric(m.beside, m.beside_name, m.key, m.name) for name, m in METRICS.items()}
 
 Cells = tuple[Cell | None, ...]
 
@@ -60,6 +40,7 @@ Cells = tuple[Cell | None, ...]
 class Row:
     """A system's figures, a cell per context rate, and their ``differences`` to those of ``against``.
 
+    ``counted``: the score they are; figures are ranked among those counted alike. ``relative``: ``against`` is another model.
     ``records``: the runs it is the mean of, none for the paper's rows, which have no ``beside``, ``nll`` and ``ece`` either.
     """
 
@@ -73,6 +54,8 @@ class Row:
     beside: Cells = ()
     nll: Cells = ()
     ece: Cells = ()
+    counted: str = ""
+    relative: bool = False
 
     @property
     def over(self) -> str:
@@ -89,7 +72,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Gap:
-    """``ampnp`` minus a figure of the paper; ``clear``: by more than twice the spread of both, as far as it is known."""
+    """``ampnp`` minus a figure of the paper; ``clear``: by more than twice the spread of both, as far as it is known.
+
+    ``level``: no difference in the decimals that the paper prints; ``part``: only a part of the paper's data is at hand.
+    """
 
     rival: str
     verdict: Verdict
@@ -113,6 +99,7 @@ class Comparison:
     to_theirs: tuple[Gap, ...]
     to_best: tuple[Gap, ...]
     stand_in: bool
+    part: bool = False
 
     @property
     def records(self) -> list[Record]:
@@ -155,8 +142,13 @@ class Tally(NamedTuple):
     clearly_best: int
 
 
-def sections(records: Sequence[Record], metrics: Mapping[str, Metric] = METRICS) -> list[Section]:
-    """Every table of the plan, with all tasks that were run or that the paper has figures for."""
+def sections(
+    records: Sequence[Record], metrics: dict[str, Metric] = METRICS, parts: Iterable[str] = ()
+) -> list[Section]:
+    """Every table of the plan, with all tasks that were run or that the paper has figures for.
+
+    ``parts``: tasks of whose data only a part is at hand (:func:`tasks_in_part`).
+    """
     found: dict[tuple[str, str], list[Record]] = {}
     for record in records:
         found.setdefault((record.task, record.row), []).append(record)
@@ -173,7 +165,7 @@ def sections(records: Sequence[Record], metrics: Mapping[str, Metric] = METRICS)
                     _ours_only(task, metrics[metric], mine, against=OURS) for metric in names if mine.keys() - {OURS}
                 ]
             elif printed:
-                comparisons += [_compare(task, table, metrics[table.metric], mine) for table in printed]
+                comparisons += [_compare(task, t, metric_of(t, metrics), mine, task in parts) for t in printed]
             elif mine:
                 comparisons.append(_ours_only(task, metrics["accuracy"], mine))
         result.append(Section(name, tuple(comparisons)))
@@ -201,43 +193,72 @@ def measured_sizes() -> dict[str, tuple[float, ...]]:
     return result
 
 
+def tasks_in_part(sizes: Mapping[str, Sequence[float]]) -> list[str]:
+    """Tasks of which clearly fewer graphs are at hand than the paper had, by the ``sizes`` kept with the results."""
+    rows = paper.table("datasets").rows
+    printed = {task: quantities["graphs"][0] for task, quantities in rows.items() if task in sizes}
+    return [
+        task for task, cell in printed.items() if cell and not cell.suspect and sizes[task][0] < ENOUGH * cell.value
+    ]
+
+
 def _rank(row: str) -> int:
     return ORDER.index(row) if row in ORDER else len(ORDER)
 
 
-def _compare(task: str, table: paper.Table, metric: Metric, mine: Mapping[str, tuple[Record, ...]]) -> Comparison:
+def _compare(
+    task: str, table: paper.Table, metric: Metric, mine: Mapping[str, tuple[Record, ...]], part: bool
+) -> Comparison:
     """Ours and the paper's on a task of its ``table``."""
     rates = table.rates
     factor = 100 if table.unit == "percent" else 1
     stand_in = any(record.table.data == "stand-in" for records in mine.values() for record in records)
     ours = [_measured(row, records, metric, rates, factor) for row, records in mine.items()]
     printed = table.rows[task]
-    theirs = [Row(row, table.labels.get(row, row), cells, ()) for row, cells in printed.items()]
+    theirs = [Row(row, table.labels.get(row, row), cells, (), counted=metric.of(row)) for row, cells in printed.items()]
+    given = _flagship(mine, metric.given or metric.key, rates, factor)
+    if metric.given == metric.beside and OURS in mine:
+        at = next(i for i, row in enumerate(ours) if row.name == OURS)
+        ours.insert(at + 1, replace(ours[at], name="", label=f"{OURS}, given as given", cells=given, counted=metric.given,
+                                    beside=ours[at].cells, records=()))  # fmt: skip
     if stand_in:  # nothing of the paper's can be held against these
         ours, _ = _with_winners(ours, [], len(rates))
     else:
-        ours = [_against(row, printed, table.labels) for row in ours]
+        ours = [_against(row, printed, table.labels, known=mine) for row in ours]
         ours, theirs = _with_winners(ours, theirs, len(rates))
-    flagship = next((row.cells for row in ours if row.name == OURS), (None,) * len(rates))
+    flagship = _flagship(mine, metric.key, rates, factor)
     model = next(name for name in THEIRS if name in printed)
-    best = [table.best(task, rate) for rate in rates]
-    label = table.labels.get(model, model)
+    decimals = max(len(str(entry.cell.value).partition(".")[2]) for entry in table.cells())
+
+    def gap(row: str, column: int) -> Gap:
+        one = flagship[column] if metric.of(row) == metric.key else given[column]
+        return _gap(one, table.labels.get(row, row), printed[row][column], stand_in, part, decimals)
+
+    def hardest(column: int) -> Gap:
+        """Against the system that leaves ours the least, each in its own way of counting; without ours, the paper's best."""
+        gaps = [gap(row, column) for row, cells in printed.items() if cells[column] is not None]
+        known = [one for one in gaps if one.difference is not None]
+        best = table.best(task, rates[column])[0]
+        return min(known, key=lambda one: one.difference or 0.0) if known else gap(best, column)
+
     return Comparison(
         task=task,
         table=table.name,
         metric=metric,
         unit=table.unit,
-        decimals=max(len(str(entry.cell.value).partition(".")[2]) for entry in table.cells()),
+        decimals=decimals,
         rates=rates,
         ours=tuple(ours),
         theirs=tuple(theirs),
-        to_theirs=tuple(_gap(one, label, other, stand_in) for one, other in zip(flagship, printed[model], strict=True)),
-        to_best=tuple(
-            _gap(one, table.labels.get(row, row), other, stand_in)
-            for one, (row, other) in zip(flagship, best, strict=True)
-        ),
+        to_theirs=tuple(gap(model, column) for column in range(len(rates))),
+        to_best=tuple(hardest(column) for column in range(len(rates))),
         stand_in=stand_in,
+        part=part,
     )
+
+
+def _flagship(mine: Mapping[str, tuple[Record, ...]], key: str, rates: Sequence[float], factor: int) -> Cells:
+    return tuple(_mean(mine.get(OURS, ()), rate, key, factor) for rate in rates)
 
 
 def _ours_only(
@@ -264,12 +285,13 @@ def _measured(row: str, records: tuple[Record, ...], metric: Metric, rates: Sequ
     return Row(
         row,
         row,
-        cells(metric.key, factor),
+        cells(metric.of(row), factor),
         (False,) * len(rates),
         records=records,
-        beside=cells(metric.beside, factor),
+        beside=cells(metric.beside_of(row), factor),
         nll=cells("nll", 1),
         ece=cells("ece", 100),
+        counted=metric.of(row),
     )
 
 
@@ -277,48 +299,65 @@ def _mean(records: Sequence[Record], rate: float, key: str, factor: int) -> Cell
     """Mean over seeds; spread over seeds, of a single one over its context draws, of a single draw unknown."""
     tables = [record.table for record in records]
     found = [(table.draws, row) for table in tables for there, row in table if isclose(there, rate)]
-    present = [(draws, row) for draws, row in found if isfinite(_value(row, key))]
+    present = [(draws, row) for draws, row in found if isfinite(value(row, key, rate))]
     if not present:
         return None
-    values = [factor * _value(row, key) for _, row in present]
+    values = [factor * value(row, key, rate) for _, row in present]
     if len(values) > 1:
         return Cell(fmean(values), stdev(values))
     draws, row = present[0]
-    return Cell(values[0], factor * _value(row.spread, key) if draws > 1 and row.spread is not None else None)
+    if draws == 1 or row.spread is None:
+        return Cell(values[0], None)
+    if key == GIVEN:
+        return Cell(values[0], factor * (1 - rate) * row.spread.accuracy)
+    return Cell(values[0], factor * value(row.spread, key, rate))
 
 
-def _value(row: Scores, key: str) -> float:
-    """A score by name; NaN where it was not counted."""
-    value = getattr(row, key)
-    return nan if value is None else float(value)
+def _against(
+    row: Row, rows: Mapping[str, Cells], labels: Mapping[str, str], rival: str | None = None, known: Iterable[str] = ()
+) -> Row:
+    """``row`` with its differences to the same system, or the one named, among ``rows``.
 
-
-def _against(row: Row, rows: Mapping[str, Cells], labels: Mapping[str, str], rival: str | None = None) -> Row:
-    """``row`` with its differences to the same system, or the one named, among ``rows``."""
-    other = rival or next((name for name in (row.name, RELATIVES.get(row.name)) if name in rows), None)
+    To a relative only where the same system has no run among ``known``.
+    """
+    other = rival or next((name for name in (row.name, SAME.get(row.name)) if name in rows), None)
+    relative = False
     if other is None:
-        return row
+        other = RELATIVES.get(row.name)
+        relative = True
+        if other is None or other not in rows or other in known:
+            return row
     differences = tuple(
         None if one is None or two is None else one.value - two.value
         for one, two in zip(row.cells, rows[other], strict=True)
     )
-    return replace(row, against=labels.get(other, other), differences=differences)
+    return replace(row, against=labels.get(other, other), differences=differences, relative=relative)
 
 
 def _with_winners(ours: Sequence[Row], theirs: Sequence[Row], rates: int) -> tuple[list[Row], list[Row]]:
-    """Mark the highest figure of each rate; limits and figures that cannot be as printed do not count."""
+    """Mark the highest of the figures that are counted alike, for each rate; limits, zero-shot rows and figures that cannot be
+    as printed do not count."""
 
     def fair(row: Row, column: int) -> float | None:
         cell = row.cells[column]
-        return None if cell is None or row.limit or is_doubtful(cell) else cell.value
+        return None if cell is None or row.limit or row.name in ZERO_SHOT or is_doubtful(cell) else cell.value
 
-    highest = [
-        max((value for row in (*ours, *theirs) if (value := fair(row, i)) is not None), default=None)
-        for i in range(rates)
-    ]
+    highest: dict[tuple[str, int], float] = {}
+    contested = {row.counted for row in (*ours, *theirs) if row.name not in GIVES_BACK}
+    for row in (*ours, *theirs):
+        for i in range(rates):
+            figure = fair(row, i)
+            if figure is not None:
+                highest[row.counted, i] = max(figure, highest.get((row.counted, i), figure))
 
     def marked(row: Row) -> Row:
-        return replace(row, wins=tuple(highest[i] is not None and fair(row, i) == highest[i] for i in range(rates)))
+        return replace(
+            row,
+            wins=tuple(
+                row.counted in contested and fair(row, i) is not None and fair(row, i) == highest[row.counted, i]
+                for i in range(rates)
+            ),
+        )
 
     return [marked(row) for row in ours], [marked(row) for row in theirs]
 
@@ -328,7 +367,9 @@ def is_doubtful(cell: Cell) -> bool:
     return cell.suspect is not None and not cell.suspect.startswith("spread:")
 
 
-def _gap(ours: Cell | None, rival: str, theirs: Cell | None, stand_in: bool) -> Gap:
+def _gap(
+    ours: Cell | None, rival: str, theirs: Cell | None, stand_in: bool, part: bool = False, decimals: int = 2
+) -> Gap:
     if ours is None or theirs is None:
         return Gap(rival, "not run")
     if stand_in:
@@ -337,6 +378,10 @@ def _gap(ours: Cell | None, rival: str, theirs: Cell | None, stand_in: bool) -> 
     if is_doubtful(theirs):
         return Gap(rival, "suspect", difference, reason=theirs.suspect)
     clear = abs(difference) > 2 * hypot(ours.spread or 0, theirs.spread or 0)
+    if part:
+        return Gap(rival, "part", difference, clear)
+    if round(difference, decimals) == 0:
+        return Gap(rival, "level", 0.0)
     return Gap(rival, "above" if difference > 0 else "below", difference, clear)
 
 

@@ -29,12 +29,12 @@ SYSTEMS = ("mpnp", "np", "state-mode")  # of the paper, beside which ours are sh
 EPOCHS = 20
 
 
-def run(out: Path, epochs: int | None = None) -> None:
+def run(out: Path, epochs: int | None = None, device: str = "cpu") -> None:
     """Both, with figures in ``out``."""
     if out.exists() and not out.is_dir():
-        raise UserError(f"{out} is a file; give --out a folder.")
+        raise UserError(f"{out} is a file; a folder is expected.")
     karate(out)
-    automata(out, epochs)
+    automata(out, epochs, device)
 
 
 def karate(out: Path) -> None:
@@ -53,7 +53,7 @@ def karate(out: Path) -> None:
     print(f"Figure: {figure}.\n")
 
 
-def automata(out: Path, epochs: int | None = None) -> None:
+def automata(out: Path, epochs: int | None = None, device: str = "cpu") -> None:
     """Train, evaluate beside baselines and limit, print the table, draw the figures into ``out``."""
     task = get_task(TASK)
     model_folder = out / "model"
@@ -61,8 +61,8 @@ def automata(out: Path, epochs: int | None = None) -> None:
         shutil.rmtree(model_folder)
     train = task.graphs("train")
     print(f"Task: {TASK}. {len(train)} small-world graphs, each with a rule of its own; the rules of the")
-    print(f"{len(task.graphs('test'))} test graphs were never seen. Training 'ampnp' on this machine's processor …")
-    fitted = fit(task, "ampnp", out=model_folder, epochs=epochs or EPOCHS)
+    print(f"{len(task.graphs('test'))} test graphs were never seen. Training 'ampnp' …")
+    fitted = fit(task, "ampnp", out=model_folder, epochs=epochs or EPOCHS, device=device)
     predictors: list[Predictor] = [PREDICTORS["mode"](), PREDICTORS["state-mode"](), fitted.model]
     predictors.append(PREDICTORS["rule-posterior"]())
     tables = [evaluate(predictor, task, draws=2, progress=True) for predictor in predictors]

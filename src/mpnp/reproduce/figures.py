@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,13 +12,11 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from .. import plots
-from ..active import replay
-from ..evaluation.answers import episodes
-from ..models import from_pretrained
+from ..models.configs import build, config
+from ..models.neural_process import NeuralProcess
 from ..tasks import get_task
-from ..tasks.shapenet import CATEGORIES
 from .compare import LIMITS, Comparison, Row, Section
-from .plan import LARGE, Job
+from .drawing import model_figure
 
 Array = NDArray[np.float64]
 # The same system has the same colour in every chart; the paper's are grey, and tell each other apart by their dashes.
@@ -27,28 +24,43 @@ COLOURS = {"ampnp": 0, "mpnp": 1, "mpnp-c": 1, "gnn": 2, "label-propagation": 3}
 DASHES = {"mpnp": "-", "np": "--", "gnn": ":", "label-propagation": "-."}
 
 
+FRONT = "front"  # the section of pictures that belong to no table
+# What the paper's figures show, by the name of the picture here that shows the like.
+SHOWN = {
+    "model": "The paper's Figure 1 draws this computation on a small graph: labels shown on blue nodes, r, z, and the prediction "
+    "that goes back in as the targets' labels.",
+    "shapenet": "The paper's Figure 2 shows the same for its GNN, label propagation, NP and MPNP.",
+    "cloud": "The paper's Figure 3 shows a table: its MPNP unsure at the borders of parts, its NP along the edges of the top.",
+    "active": "The right of the paper's Figure 3 shows that asking for the most uncertain point helps its MPNP more than its NP.",
+    "sphere": "The paper's Figure 4 shows two generations of such an automaton.",
+    "uncertainty": "The paper's Figure 6 shows airplane, chair, lamp, mug and car: its MPNP unsure at borders, its NP in large "
+    "simple volumes, as the whole handle side of a mug.",
+}
+BARS = "The paper's Figure 5 shows its MPNP, its NP and the two modes, at 10, 30 and 100 %."
+
+
 class Picture(NamedTuple):
-    """A picture in ``FOLDER/figures``: ``path`` is a PNG, a chart has an SVG beside it."""
+    """A picture in ``FOLDER/figures``: ``path`` is a PNG, a chart has an SVG beside it; ``shown``: what the paper's shows."""
 
     name: str
     section: str
     caption: str
     path: Path
 
-
-def pictures(folder: Path, sections: Sequence[Section]) -> list[Picture]:
-    """Draw what can be drawn, and find what was drawn before."""
-    return [*charts(folder, sections), *with_models(folder)]
+    @property
+    def shown(self) -> str:
+        return BARS if self.name.startswith("ca-") else SHOWN.get(self.name, "")
 
 
 def charts(folder: Path, sections: Sequence[Section]) -> list[Picture]:
     """From the figures alone, so always drawn anew."""
-    found = []
+    found = [_chart(folder, "model", FRONT, MODEL, model_figure(_papers_model()))] if sections else []
     for section in sections:
         measured = [comparison for comparison in section.comparisons if comparison.ours and comparison.theirs]
         if section.name.startswith("shapenet") and measured:
             caption = (
-                "mIoU over the share of labelled points. Bands: 95 % of runs (1.96 spreads). Grey: the paper's figures."
+                "mIoU over the share of labelled points, of those without a label; label propagation with given labels as given. "
+                "Bands: 95 % of runs (1.96 spreads). Grey: the paper's figures."
             )
             found.append(_chart(folder, section.name, section.name, caption, miou_figure(measured)))
         for comparison in measured if section.name == "cellular-automata" else ():
@@ -57,17 +69,6 @@ def charts(folder: Path, sections: Sequence[Section]) -> list[Picture]:
                 caption = f"{comparison.task}: accuracy at each share of labelled cells. Grey: the paper's figures."
                 found.append(_chart(folder, comparison.task.replace("/", "-"), section.name, caption, bars))
     return found
-
-
-def with_models(folder: Path) -> list[Picture]:
-    """Pictures that need trained models; one that was drawn is kept when its models are gone."""
-    found = [
-        _kept(folder, "sphere", "cellular-automata", SPHERE, _sphere),
-        _kept(folder, "board", "cellular-automata", BOARD, _board),
-        _kept(folder, "cloud", "shapenet", CLOUD, _cloud),
-        _kept(folder, "active", "shapenet", ACTIVE, _active),
-    ]
-    return [picture for picture in found if picture is not None]
 
 
 def miou_figure(comparisons: Sequence[Comparison]) -> Figure:
@@ -108,9 +109,9 @@ def miou_figure(comparisons: Sequence[Comparison]) -> Figure:
 
 
 def automaton_figure(comparison: Comparison) -> Figure | None:
-    """Bars of one family, and the paper's MPNP and NP; more would be unreadable. Rows without all rates are left out."""
+    """Bars of one family, and the paper's MPNP and NP. Rows without all rates are left out."""
     limit = LIMITS[0] if comparison.task == "ca/life-like" else LIMITS[1]
-    shown = [row for row in comparison.ours if row.name in ("ampnp", "mpnp-c", "np-c", "state-mode", limit)]
+    shown = [row for row in comparison.ours if row.name in (*BARRED, limit)]
     ours = [
         (
             f"{row.label} (limit)" if row.limit else row.label,
@@ -123,114 +124,14 @@ def automaton_figure(comparison: Comparison) -> Figure | None:
     return plots.bars_figure(comparison.task, comparison.rates, ours, theirs) if ours else None
 
 
-SPHERE = (
-    "A density automaton on a spherical Voronoi graph, near side, under a rule never seen in training: start, the tenth "
-    "of the next generation that is shown, truth, what ampnp makes of it (mistakes ringed), and where it is unsure."
-)
-BOARD = "A Life-like board under a rule never seen in training: start, the tenth that is shown, truth, prediction and uncertainty."
-CLOUD = (
-    "A test shape with one labelled point in a hundred (ringed): true parts, and the uncertainty of each model; larger and "
-    "lighter points are less sure."
-)
-
-ACTIVE = (
-    "Active sampling with ampnp: from one labelled point per shape, the label asked for next is drawn at random, or is that of the "
-    "point with the largest standard deviation (the paper's way) or entropy, or of an unsure one away from those asked. "
-    "Right: the gain over random, paired over shapes."
-)
+BARRED = ("ampnp", "mpnp-c", "mpnp", "np-c", "np", "state-mode", "mode")
+MODEL = "The paper's MPNP for shapes, drawn from the modules of the model that the code builds for tables."
 
 
-def _sphere(folder: Path) -> tuple[list[Path], Callable[[], Figure]] | None:
-    models = _models(folder, "ca/spherical-voronoi", ["ampnp"])
-    if not models:
-        return None
-
-    def draw() -> Figure:
-        some = next(episodes(get_task("ca/spherical-voronoi"), 0.1, seed=0, at_most=20))
-        # Under many rules nearly all cells live or die; of the first twenty, the one with most to see.
-        shares = [float(some.only(graph).y.float().mean()) for graph in range(some.num_graphs)]
-        episode = some.only(min(range(len(shares)), key=lambda graph: abs(shares[graph] - 0.5)))
-        return plots.sphere_figure(episode, {"ampnp": from_pretrained(models["ampnp"]).predict(episode)})
-
-    return list(models.values()), draw
-
-
-def _board(folder: Path) -> tuple[list[Path], Callable[[], Figure]] | None:
-    models = _models(folder, "ca/life-like", ["ampnp", "mpnp-c"])
-    if "ampnp" not in models:
-        return None
-
-    def draw() -> Figure:
-        episode = next(episodes(get_task("ca/life-like"), 0.1, seed=0, at_most=1)).only(0)
-        return plots.board_figure(episode, {name: from_pretrained(m).predict(episode) for name, m in models.items()})
-
-    return list(models.values()), draw
-
-
-def _cloud(folder: Path) -> tuple[list[Path], Callable[[], Figure]] | None:
-    task, models = _shapes(folder)
-    if "ampnp" not in models:
-        return None
-
-    def draw() -> Figure:
-        episode = next(episodes(get_task(task), 0.01, seed=0, at_most=1)).only(0)
-        predictions = {name: from_pretrained(model).predict(episode) for name, model in models.items()}
-        return plots.cloud_figure(episode, predictions, f"a test shape of {task}: true parts")
-
-    return list(models.values()), draw
-
-
-def _active(folder: Path) -> tuple[list[Path], Callable[[], Figure]] | None:
-    task, models = _shapes(folder)
-    if "ampnp" not in models:
-        return None
-
-    def draw() -> Figure:
-        model = from_pretrained(models["ampnp"])
-        return plots.curves_figure(
-            replay(model, get_task(task), ("deviation", "entropy", "spread"), 15, graphs=12, draws=1)
-        )
-
-    return [models["ampnp"]], draw
-
-
-def _shapes(folder: Path) -> tuple[str, dict[str, Path]]:
-    """A category with an ampnp and the most other models, and these; where several have as many, one that loads fast."""
-    names = sorted((f"shapenet/{category}" for category in CATEGORIES), key=lambda name: name in LARGE)
-    found = {name: _models(folder, name, ["np", "mpnp", "ampnp"]) for name in names}
-    task = max(names, key=lambda name: ("ampnp" in found[name], len(found[name])))
-    return task, found[task]
-
-
-def _models(folder: Path, task: str, rows: Sequence[str]) -> dict[str, Path]:
-    """The folders of the models of ``rows`` whose training is finished."""
-    places = {row: folder / "runs" / Job(task, row).name for row in rows}
-    return {row: place for row, place in places.items() if _finished(place / "metrics.json")}
-
-
-def _finished(note: Path) -> bool:
-    try:
-        return bool(json.loads(note.read_text(encoding="utf-8"))["finished"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
-
-
-def _kept(
-    folder: Path,
-    name: str,
-    section: str,
-    caption: str,
-    find: Callable[[Path], tuple[list[Path], Callable[[], Figure]] | None],
-) -> Picture | None:
-    """Draw the picture unless it is there and no older than its models."""
-    path = folder / "figures" / f"{name}.png"
-    found = find(folder)
-    if found is not None:
-        models, draw = found
-        changed = max((model / "metrics.json").stat().st_mtime for model in models)
-        if not path.exists() or path.stat().st_mtime < changed:
-            plots.save(draw(), path)
-    return Picture(name, section, caption, path) if path.exists() else None
+def _papers_model() -> NeuralProcess:
+    model = build(config("mpnp", get_task("shapenet/table"), "paper"))
+    assert isinstance(model, NeuralProcess)
+    return model
 
 
 def _chart(folder: Path, name: str, section: str, caption: str, figure: Figure) -> Picture:

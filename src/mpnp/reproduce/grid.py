@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import errno
-import logging
 import os
-import socket
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -18,17 +16,19 @@ import torch
 from filelock import FileLock, Timeout
 from tqdm import tqdm
 
-from ..errors import UserError
+from ..errors import StoppedError, UserError, gently
 from ..evaluation.evaluate import evaluate
 from ..evaluation.provenance import provenance
 from ..files import replacing, write_json
-from ..models import PREDICTORS
+from ..models import PREDICTORS, from_pretrained
 from ..models.calibration import uncalibrated
+from ..own.cluster import installed_ray, join
 from ..prediction import Predictor
 from ..tasks import get_task
 from ..training.fit import fit, quiet
 from . import records
 from .plan import Job
+from .processes import end_with
 
 EngineName = Literal["local", "ray"]
 ATTEMPTS = 3  # at a job whose process was killed
@@ -72,7 +72,7 @@ def run(
     """
     folder = folder.absolute()
     start = _ray(address) if engine == "ray" else _local
-    with _claimed(folder):
+    with gently(), _claimed(folder):
         open_jobs = [job for job in jobs if not _checked(folder, job)]
         absent = [Outcome(job, text) for job in open_jobs if (text := get_task(job.task).missing())]
         todo = [job for job in open_jobs if job not in {outcome.job for outcome in absent}]
@@ -96,15 +96,23 @@ def work(job: Job, folder: Path, threads: int) -> Outcome:
         return _work(job, folder, threads)
 
 
+def _work_for(parent: int, job: Job, folder: Path) -> Outcome:
+    """Do one job in a process of a pool on this machine."""
+    end_with(parent)
+    return work(job, folder, 1)
+
+
 def _work(job: Job, folder: Path, threads: int) -> Outcome:
     error_file, at_work = folder / "errors" / f"{job.name}.txt", _at_work(folder, job)
     try:
         at_work.parent.mkdir(parents=True, exist_ok=True)
         at_work.write_text(str(os.getpid()), encoding="utf-8")
-        predictor = _trained(job, folder, threads) if job.trains else PREDICTORS[job.model]()
+        predictor = _trained(job, folder, threads) if job.trains else _ready(job)
         table = evaluate(uncalibrated(predictor), get_task(job.task), draws=job.draws, graphs=job.graphs)
         records.write(folder, job, replace(table, made=provenance(folder / "runs" / job.name)))
         error_file.unlink(missing_ok=True)
+    except StoppedError:  # the grid is, and the other jobs with it
+        raise KeyboardInterrupt from None
     except Exception as error:
         if _no_place(error):
             raise
@@ -113,6 +121,11 @@ def _work(job: Job, folder: Path, threads: int) -> Outcome:
     finally:
         at_work.unlink(missing_ok=True)
     return Outcome(job)
+
+
+def _ready(job: Job) -> Predictor:
+    """What has nothing to train: a plain predictor, or a model that comes trained."""
+    return PREDICTORS[job.model]() if job.model in PREDICTORS else from_pretrained(job.model)
 
 
 def _trained(job: Job, folder: Path, threads: int) -> Predictor:
@@ -154,7 +167,7 @@ def _checked(folder: Path, job: Job) -> bool:
         if found != wanted:
             raise UserError(
                 f"{note.with_suffix('')} was started with {records.difference(found, wanted)}; "
-                "give another --out, or move it away."
+                "choose another folder, or move it away."
             )
     return records.is_done(folder, job)
 
@@ -170,11 +183,11 @@ def _claimed(folder: Path) -> Iterator[None]:
             yield
     except Timeout as error:
         raise UserError(
-            f"Another 'mpnp reproduce' is at work in {folder}; wait for it, or give another --out."
+            f"Another 'mpnp reproduce' is at work in {folder}; wait for it, or choose another folder."
         ) from error
     except OSError as error:
         raise UserError(
-            f"Cannot write to {folder}: {error.strerror or error}; give --out a place you can write to."
+            f"Cannot write to {folder}: {error.strerror or error}; choose a place you can write to."
         ) from error
 
 
@@ -205,7 +218,7 @@ def _local(jobs: Sequence[Job], folder: Path, workers: int) -> Iterator[Outcome]
         finished: set[Job] = set()
         try:
             for outcome in Parallel(workers, return_as="generator_unordered", batch_size=1)(
-                delayed(work)(job, folder, 1) for job in todo
+                delayed(_work_for)(os.getpid(), job, folder) for job in todo
             ):
                 finished.add(outcome.job)
                 yield outcome
@@ -218,7 +231,7 @@ def _local(jobs: Sequence[Job], folder: Path, workers: int) -> Iterator[Outcome]
     for job in suspects:  # each alone, so that it takes no other with it
         for _ in range(ATTEMPTS):
             try:
-                yield from Parallel(2)([delayed(work)(job, folder, 1)])
+                yield from Parallel(2)([delayed(_work_for)(os.getpid(), job, folder)])
                 break
             except TerminatedWorkerError:
                 continue
@@ -235,22 +248,10 @@ def _killed(job: Job, folder: Path) -> Outcome:
 
 def _ray(address: str | None) -> Engine:
     """On a Ray cluster: the one at ``address``, or one started here with as many processors as workers."""
-    try:
-        import ray
-    except ImportError as error:
-        raise UserError("--engine ray was given, but Ray is not installed; run: pip install 'mpnp[ray]'.") from error
+    installed_ray()
 
     def start(jobs: Sequence[Job], folder: Path, workers: int) -> Iterator[Outcome]:
-        if not ray.is_initialized():
-            _reachable(address)
-            ray.init(
-                address=address,
-                num_cpus=None if address else workers,
-                include_dashboard=False if address is None else None,
-                log_to_driver=False,
-                logging_level=logging.ERROR,
-                runtime_env={"env_vars": {k: v for k, v in os.environ.items() if k.startswith("MPNP_")}},
-            )
+        ray = join(address, workers)
         remote = ray.remote(num_cpus=1, max_retries=ATTEMPTS)(work)
         running = {remote.remote(job, folder, 1): job for job in jobs}
         while running:
@@ -262,16 +263,3 @@ def _ray(address: str | None) -> Engine:
                     yield _killed(job, folder)
 
     return start
-
-
-def _reachable(address: str | None) -> None:
-    """Ray itself waits for a minute, then ends the process."""
-    host, colon, port = (address or "auto").removeprefix("ray://").rpartition(":")
-    if not colon:  # 'auto', or none: Ray looks for a cluster here, or starts one
-        return
-    try:
-        socket.create_connection((host, int(port)), timeout=10).close()
-    except (OSError, ValueError) as error:
-        raise UserError(
-            f"There is no Ray cluster at '{address}'; start one with 'ray start --head' and give its HOST:PORT."
-        ) from error

@@ -12,9 +12,11 @@ import yaml
 
 from ..defaults import DRAWS, FIGURES
 from ..errors import UserError, unknown_name
+from ..evaluation.provenance import fingerprint
 from ..models import PREDICTORS, configs
 from ..models.base import ModelConfig
 from ..models.paper_table import PAPER_FAMILY, PAPER_NETWORKS
+from ..models.pretrained import shipped
 from ..tasks import get_task
 from ..tasks.cellular_automata import FAMILIES
 from ..tasks.shapenet import CATEGORIES
@@ -31,20 +33,29 @@ LARGE = (
     *(f"cora/transductive-{ways}" for ways in (3, 7)),
 )
 
+# Zero-shot: the shipped model, which answers every graph from its own labels alone, on as many test graphs, one draw each.
+ZERO_SHOT = ("universal",)
+ZERO_SHOT_GRAPHS = 20
+ZERO_SHOT_SHAPES = tuple(f"shapenet/{name}" for name in ("bag", "cap", "earphone", "mug", "rocket"))
+
 
 class Variant(NamedTuple):
-    """A row that is a model with something changed."""
+    """A row that is a model with something changed; ``beyond``: by what its published figure needs beyond the default."""
 
     model: str
     changes: Mapping[str, Any]
     recipe: str = "default"
+    beyond: bool = True
 
 
+# Options that came after results were published: at these values they change nothing, and an identity goes without them.
+LATER = {"standardise": None, "keep": "best", "target_labels": "true", "spread": "deviation"}
 VARIANTS = {
     "ampnp-no-latent": Variant("ampnp", {"latent": False}),
     "ampnp-no-attention": Variant("ampnp", {"attention": False}),
     "ampnp-no-local": Variant("ampnp", {"local": False}),
     "mpnp-paper": Variant("mpnp", {}, "paper"),
+    "ampnp-default": Variant("ampnp", {}, beyond=False),
 }
 
 
@@ -61,24 +72,37 @@ TABLES: dict[str, tuple[Block, ...]] = {
     "cellular-automata": (
         Block(
             tuple(f"ca/{family}" for family in FAMILIES),
-            ("mode", "state-mode", "rule-table", "rule-posterior", "ampnp", "mpnp-c", "np-c"),
+            ("mode", "state-mode", "rule-table", "rule-posterior", "ampnp", "mpnp-c", "mpnp", "np-c", "np"),
             left_out=(("ca/life-like", "rule-posterior"),),  # its rules are a table: rule-table is the limit there
         ),
         Block(("ca/small-world",), ("mpnp-paper",)),
+        Block(tuple(f"ca/{family}" for family in FAMILIES), ZERO_SHOT),
     ),
-    "tud": (Block(tuple(f"tud/{key}" for key in DATASETS), (*FREE, "gnn", "unimp", "ampnp", "mpnp-c", "np-c")),),
-    "ppisp": (Block(("ppisp",), (*FREE, "gnn", "r-gcn", "unimp", "ampnp", "mpnp", "r-mpnp", "np")),),
+    "tud": (
+        Block(
+            tuple(f"tud/{key}" for key in DATASETS),
+            (*FREE, "gnn", "unimp", "ampnp", "mpnp-c", "mpnp", "np-c", "np", *ZERO_SHOT),
+        ),
+    ),
+    "ppisp": (Block(("ppisp",), (*FREE, "gnn", "r-gcn", "unimp", "ampnp", "ampnp-default", "mpnp", "r-mpnp", "np", *ZERO_SHOT)),),
     "cora-transductive": (
         Block(tuple(f"cora/transductive-{n}" for n in (2, 3, 7, 11)), (*FREE, "ampnp", "mpnp-c", "np-c")),
         # The citation graph is exact; only the features are a stand-in where Cora Full cannot be downloaded.
         Block(tuple(f"cora-graph/transductive-{n}" for n in (2, 3, 7, 11)), FREE),
     ),
-    "cora-few-shot": (Block(tuple(f"cora/few-shot-{n}" for n in (2, 3, 5, 11)), (*FREE, "ampnp", "mpnp-c", "np-c")),),
+    "cora-few-shot": (
+        Block(tuple(f"cora/few-shot-{n}" for n in (2, 3, 5, 11)), (*FREE, "ampnp", "mpnp-c", "np-c", *ZERO_SHOT)),
+        Block(tuple(f"cora/few-shot-{n}" for n in (2, 11)), ("ampnp-default",)),
+    ),
     "shapenet-mixed": (
-        Block(tuple(f"shapenet/mixed-{n}" for n in (2, 3, 4)), (*FREE, "ampnp", "mpnp-c", "np-c")),
+        Block(tuple(f"shapenet/mixed-{n}" for n in (2, 3, 4)), (*FREE, "gnn", "ampnp", "mpnp-c", "np-c")),
     ),
     "shapenet": (
         Block(tuple(f"shapenet/{name}" for name in CATEGORIES), (*FREE, "gnn", "unimp", "ampnp", "mpnp", "np")),
+        Block(
+            tuple(f"shapenet/{name}" for name in ("guitar", "lamp", "rocket", "skateboard", "table")), ("ampnp-default",)
+        ),
+        Block(ZERO_SHOT_SHAPES, ZERO_SHOT),
     ),
     "ablation": (
         Block(
@@ -107,8 +131,12 @@ class Job:
         return VARIANTS[self.row].model if self.row in VARIANTS else self.row
 
     @property
+    def _beyond(self) -> bool:
+        return self.row not in VARIANTS or VARIANTS[self.row].beyond
+
+    @property
     def trains(self) -> bool:
-        return self.model not in PREDICTORS
+        return self.model not in PREDICTORS and self.row not in ZERO_SHOT
 
     @property
     def name(self) -> str:
@@ -118,7 +146,7 @@ class Job:
         """How the model is trained, and what it is: the default or the paper's, what its figure needs beyond it, ``changes``."""
         task = get_task(self.task)
         configuration = configs.config(self.model, task, self.recipe)
-        beyond = published(self.task, self.model) if self.recipe == "default" else {}
+        beyond = published(self.task, self.model) if self.recipe == "default" and self._beyond else {}
         return with_options(recipes.recipe(self.recipe, configuration, task), configuration, {**beyond, **self.changes})
 
     def identity(self) -> dict[str, Any]:
@@ -131,10 +159,16 @@ class Job:
             "seed": self.seed,
             "evaluation": {"draws": self.draws, "graphs": self.graphs},
         }
+        if self.row in ZERO_SHOT:
+            whole["weights"] = fingerprint(shipped(self.model))
         if self.trains:
             plan, configuration = self.settings()
-            whole |= {"recipe": asdict(plan), "model": asdict(configuration)}
+            whole |= {"recipe": _told(plan), "model": _told(configuration)}
         return whole
+
+
+def _told(options: Recipe | ModelConfig) -> dict[str, Any]:
+    return {name: value for name, value in asdict(options).items() if name not in LATER or value != LATER[name]}
 
 
 @cache
@@ -176,7 +210,7 @@ def jobs(
             for row in block.rows:
                 wanted = (not tasks or task in tasks) and (not rows or row in rows)
                 if wanted and (task, row) not in block.left_out and not (budget == "quick" and task in LARGE):
-                    for seed in range(seeds if row not in PREDICTORS else 1):
+                    for seed in range(1 if row in PREDICTORS or row in ZERO_SHOT else seeds):
                         found.setdefault((task, row, seed), _job(task, row, seed, budget))
     if not found:
         raise UserError("The tasks and models given have no run in common; see 'mpnp reproduce --help'.")
@@ -190,9 +224,9 @@ def _job(task: str, row: str, seed: int, budget: Budget) -> Job:
         recipe = "paper"
     if budget == "quick":
         changes["most_steps"] = 100
-    quick = budget == "quick"
-    draws = 1 if quick or task in LARGE else 3
-    return Job(task, row, seed, recipe, changes, draws, 40 if quick else None)
+    quick, zero_shot = budget == "quick", row in ZERO_SHOT
+    draws = 1 if quick or zero_shot or task in LARGE else 3
+    return Job(task, row, seed, recipe, changes, draws, 40 if quick else ZERO_SHOT_GRAPHS if zero_shot else None)
 
 
 def _check(kind: str, given: Sequence[str], known: Iterable[str], tables: Sequence[str]) -> None:

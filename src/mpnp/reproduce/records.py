@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,8 @@ from ..errors import UserError
 from ..evaluation.tables import ScoreTable
 from ..files import replacing, write_json
 from .plan import TABLES, Job
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -56,20 +59,25 @@ def is_done(folder: Path, job: Job) -> bool:
         return False
     found, wanted = _read(path)[1], as_stored(job.identity())
     if found != wanted:
-        raise UserError(f"{path} was made with {difference(found, wanted)}; give another --out, or move it away.")
+        raise UserError(f"{path} was made with {difference(found, wanted)}; choose another folder, or move it away.")
     return True
 
 
 def read_all(folder: Path) -> list[Record]:
-    """All results in ``folder`` of tasks and rows that are in a table, in the order of the tables."""
+    """All results in ``folder`` of tasks and rows that are in a table, in the order of the tables; damaged ones are named and
+    left out."""
     places = dict.fromkeys(
         (task, row) for blocks in TABLES.values() for block in blocks for task in block.tasks for row in block.rows
     )
-    return [
-        Record(task, row, int(path.stem.rpartition("-seed")[2]), *_read(path))
-        for task, row in places
-        for path in sorted((folder / task).glob(f"{row}-seed*.json"))
-    ]
+    found = []
+    for task, row in places:
+        for path in sorted((folder / task).glob(f"{row}-seed*.json")):
+            seed = path.stem.rpartition("-seed")[2]
+            try:
+                found.append(Record(task, row, int(seed) if seed.isdecimal() else 0, *_read(path)))
+            except UserError as error:
+                log.warning("Left out: %s", error)
+    return found
 
 
 def as_stored(content: object) -> Any:
@@ -106,7 +114,12 @@ def _read(path: Path) -> tuple[ScoreTable, Any]:
     """The table in a file, and the identity it was stored with."""
     content = read_json(path)
     try:
-        return ScoreTable.from_dict(content), content.get("identity")
+        table, identity = ScoreTable.from_dict(content), content.get("identity")
+        evaluation = identity.get("evaluation") if isinstance(identity, dict) else identity
+        training = (table.made or {}).get("training")
+        if any(part is not None and not isinstance(part, dict) for part in (identity, evaluation, training)):
+            raise TypeError("something else in place of fields by name")
+        return table, identity
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UserError(f"{path} is no result of 'mpnp reproduce'; move it away.") from error
 
@@ -114,5 +127,5 @@ def _read(path: Path) -> tuple[ScoreTable, Any]:
 def read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UserError(f"{path} was not written by 'mpnp reproduce' ({error}); move it away.") from error

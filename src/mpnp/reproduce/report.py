@@ -11,12 +11,17 @@ from typing import NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from ..errors import printable
 from ..files import replacing, write_json
 from ..plots import shrink
-from . import compare, figures, paper, records
+from . import compare, figures, model_pictures, paper, records
 from .compare import QUANTITIES, Row, Section
+from .counting import OTHER_WAY
 from .paper import Cell
-from .plan import TABLES, VARIANTS
+from .plan import TABLES, VARIANTS, ZERO_SHOT_GRAPHS
+from .plan import ZERO_SHOT as ZERO_SHOT_ROWS
+from .silent import SILENT
+from .status import status
 
 TITLES = {
     "cellular-automata": "Cellular automata",
@@ -33,9 +38,20 @@ CORA = (
     "its figures show that the code works and how our models compare with each other, and cannot be held against the paper's."
 )
 SHAPES = (
-    "mIoU counts all points of a shape, given labels as given, for every predictor alike. The paper does not say how it counts "
-    "given points: its label propagation can only give them back, its GNN, the same at every rate, does not. That matters "
-    "from 10 % on; mIoU of the unlabelled points alone stands beside ours, and the summary counts both ways."
+    "The paper does not say how it counts points whose label is given. Its GCN has one figure for all rates and its NP is flat "
+    "over them, so that its learned models cannot have counted given points as given: they are held against ours on unlabelled "
+    "points. Its label propagation gives labels back: it is held against label propagation, and against ampnp, with given points as "
+    "given. Both ways stand in the tables, and the best of a column is the best of those counted alike.",
+    "Of airplanes, chairs, lamps and tables, and so of the mixed shapes with three and four parts, only some of the paper's are at hand "
+    "(sizes below). Their cells are shown and counted apart: they are no wins and no losses.",
+)
+ZERO_SHOT = (
+    "universal, where it was run, was trained on made-up graphs alone and never saw the task: it answers every test graph from the "
+    f"labels of that graph. {ZERO_SHOT_GRAPHS} test graphs, one draw of the context: a look, not a contest."
+)
+DEFAULT = (
+    "ampnp-default, where it was run, is ampnp as 'mpnp train' gives it, by the recipe derived from what the task is. Where there is "
+    "no such row in the plan, ampnp itself is trained so: what the others need beyond it is in reproduce/recipes.yaml."
 )
 # What a reader has to know to judge the figures.
 NOTES: dict[str, tuple[str, ...]] = {
@@ -48,13 +64,17 @@ NOTES: dict[str, tuple[str, ...]] = {
         "in view beside the validation scores, so that their small-world rows are somewhat optimistic; ampnp was settled on "
         "validation. And the split, 80/10/10 at first, was made 70/10/20 after seeing that the limit on its 270 test graphs was "
         "lower than on the other parts, before any model here was trained.",
-        "mpnp-paper, where it was run, is the paper's recipe to the letter, with 32 graphs a step: the paper does not say how many.",
+        "mpnp-paper, where it was run, is the paper's recipe with 32 graphs a step and one summary for all classes. It stays at the "
+        "population mode. What else the paper may mean, and what that gives, is measured apart (results/paper-readings).",
+        ZERO_SHOT,
     ),
     "ppisp": (
         "F1 and MCC count a residue to an interface from a probability on that is chosen on the validation proteins at the same "
         "rate, for every predictor alike. The rule was adopted after its effect on the test proteins had been looked at for one "
         "run of ampnp; the values of the threshold come from validation alone. The same for the likelier class stands beside it, "
         "and accuracy is that of the likelier class.",
+        DEFAULT,
+        ZERO_SHOT,
     ),
     "cora-transductive": (
         CORA,
@@ -68,9 +88,16 @@ NOTES: dict[str, tuple[str, ...]] = {
         CORA,
         "ampnp answers any number of classes: its training tasks have three classes for two and three ways, five for five and eleven, "
         "chosen on validation.",
+        DEFAULT,
+        ZERO_SHOT,
     ),
-    "shapenet": (SHAPES,),
-    "shapenet-mixed": (SHAPES,),
+    "tud": (
+        "The paper's label propagation fits ours only with given labels counted as right (at 30 %: printed 76.4 on enzymes and 53.6 on "
+        "DHFR, ours 74.4 and 54.1; on unlabelled nodes 63.4 and 34.5), so that it is counted so here, for the paper's and for ours.",
+        ZERO_SHOT,
+    ),
+    "shapenet": (*SHAPES, DEFAULT, ZERO_SHOT),
+    "shapenet-mixed": SHAPES,
     "ablation": ("ampnp with one of its three roads closed; differences are to the whole model.",),
 }
 
@@ -85,20 +112,26 @@ class Made(NamedTuple):
     quick: bool
 
 
-def write(folder: Path, html: Path, markdown: Path | None = None, *, sizes: bool = False) -> None:
+def write(
+    folder: Path, html: Path, markdown: Path | None = None, *, sizes: bool = False, pictures: bool = True
+) -> None:
     """Report on the results in ``folder``: an HTML page, and Markdown with its pictures in ``images`` beside it.
 
     ``sizes``: measure the data sets for the table of sizes, and keep them in ``folder``; else the table has what was kept.
+    ``pictures``: draw them, which takes most of the time.
     """
     results = records.read_all(folder)
-    found = compare.sections(results)
-    drawn = figures.pictures(folder, found)
+    measured = _sizes(folder, sizes)
+    parts = compare.tasks_in_part(measured)
+    found = compare.sections(results, parts=parts)
+    earlier = None if markdown is None else markdown.parent / "images"
+    drawn = [*figures.charts(folder, found), *model_pictures.with_models(folder, earlier)] if pictures else []
     content = {
         "sections": [section for section in found if section.records],
         "tallies": list(
             zip(
                 compare.tallies(found),
-                compare.tallies(compare.sections(results, compare.OTHER_WAY)),
+                compare.tallies(compare.sections(results, OTHER_WAY, parts)),
                 strict=True,
             )
         ),
@@ -107,9 +140,11 @@ def write(folder: Path, html: Path, markdown: Path | None = None, *, sizes: bool
         "made": made,
         "quick": any(made(section).quick for section in found),
         "tables": paper.tables(),
-        "sizes": _sizes(folder, sizes),
+        "sizes": measured,
         "quantities": QUANTITIES,
+        "silent": SILENT,
         "runs": len(results),
+        "status": status(folder),
         "mark": mark,
         "size_note": size_note,
     }
@@ -121,22 +156,19 @@ def write(folder: Path, html: Path, markdown: Path | None = None, *, sizes: bool
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "figure": figure, "signed": signed, "rate": rate, "series": series, "cost": cost, "plain": plain,
+        "figure": figure, "signed": signed, "arrow": arrow, "rate": rate, "series": series, "cost": cost, "plain": plain,
         "where": where, "number": number, "data_uri": data_uri,
     }  # fmt: skip
     _save(html, environment.get_template("report.html").render(content, pictures=_by_section(drawn)))
     if markdown is not None:
-        copied = [
-            picture._replace(path=shrink(picture.path, markdown.parent / "images" / f"results-{picture.name}.png"))
-            for picture in drawn
-        ]
-        _save(markdown, environment.get_template("report.md").render(content, pictures=_by_section(copied)))
+        copied = [_beside(picture, markdown.parent / "images" / f"results-{picture.name}.png") for picture in drawn]
+        _save(markdown, printable(environment.get_template("report.md").render(content, pictures=_by_section(copied))))
 
 
 def made(section: Section) -> Made:
     """How the section was made, read out of its results."""
     runs = section.records
-    quick = any(run.quick for run in runs)
+    quick = any(run.quick for run in runs if run.row not in ZERO_SHOT_ROWS)
     by_paper = any(
         run.row not in VARIANTS and run.training.get("recipe") == "paper" for run in runs
     )  # of the variants one always is
@@ -191,8 +223,16 @@ def figure(cell: Cell | None, decimals: int) -> str:
 
 
 def signed(difference: float | None, decimals: int) -> str:
-    """A difference with a sign that can be read without colour."""
-    return "–" if difference is None else f"{difference:+.{decimals}f}".replace("-", "−")
+    """A difference with a sign that can be read without colour, where it is one."""
+    if difference is None:
+        return "–"
+    return f"{difference:+.{decimals}f}".replace("-", "−") if round(difference, decimals) else f"{0:.{decimals}f}"
+
+
+def arrow(difference: float, decimals: int) -> str:
+    """Whether ours is above, below or level in the decimals that are shown."""
+    rounded = round(difference, decimals)
+    return "▲" if rounded > 0 else "▼" if rounded < 0 else "="
 
 
 def rate(value: float) -> str:
@@ -249,8 +289,13 @@ def _sizes(folder: Path, measure: bool) -> dict[str, Sequence[float]]:
     return kept
 
 
+def _beside(picture: figures.Picture, place: Path) -> figures.Picture:
+    """The picture in the folder of the page; one that is kept from an earlier page stays as it is."""
+    return picture if picture.path == place else picture._replace(path=shrink(picture.path, place))
+
+
 def _by_section(pictures: Sequence[figures.Picture]) -> dict[str, list[figures.Picture]]:
-    return {name: [picture for picture in pictures if picture.section == name] for name in TABLES}
+    return {name: [picture for picture in pictures if picture.section == name] for name in (figures.FRONT, *TABLES)}
 
 
 def _save(path: Path, text: str) -> None:
