@@ -92,3 +92,13 @@ def test_when_to_stop() -> None:
     assert advice.verdict(50, 1000, None, 1) == (
         False, "Label at least one node of two classes, and the model can begin.")  # fmt: skip
     assert advice.verdict(0, 0, many, 2) == (True, "Every node has a label.")
+
+
+def test_the_outlook_is_told_once_there_are_labels_to_judge_by() -> None:
+    sure = Prediction.certain(torch.tensor([[0.9, 0.1]]).repeat(60, 1))
+    y = torch.full((60,), -1)
+    assert advice.outlook(sure, y, torch.zeros(0, 2), 1.0) == ""
+    y[:20] = 0
+    told = advice.outlook(sure, y, sure.probabilities[:20], 1.0)
+    assert told.startswith("About 9") and "right now" in told and "after 10 more labels" in told
+    assert advice.outlook(sure, torch.zeros(60, dtype=torch.long), sure.probabilities, 0.0) == ""

@@ -11,9 +11,12 @@ import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
+from mpnp.episode import Episode
 from mpnp.errors import UserError
 from mpnp.experts.evidence import EXPERTS
+from mpnp.models import find_predictor
 from mpnp.prediction import Prediction
+from mpnp.studio.belief import EXPERTS as SOURCES
 from mpnp.studio.belief import Belief, Incremental, Stale, Whole, default_model, open_graph, strategies
 from mpnp.studio.scene import Scene
 
@@ -128,6 +131,35 @@ def test_experts_are_told_by_where_their_evidence_comes_from(scene: Scene) -> No
     first = (0.8 * 1.0 + 0.2 * 0.01) / 1.01  # the expert without skill hardly counts
     assert found["features"] == pytest.approx([first, 1 - first])
     assert found["neighbours"] == found["structure"] == [0, 0]  # nobody there has an opinion
+
+
+def test_every_expert_but_those_who_see_all_has_a_source() -> None:
+    assert set(EXPERTS) - set(SOURCES) == {"cat", "stack", "echo1", "echo8"}
+    assert set(SOURCES) <= set(EXPERTS)
+
+
+class Counting:
+    """Label propagation that counts what it is asked."""
+
+    name, sees_own_label = "counting", True
+
+    def __init__(self) -> None:
+        self.asked, self.inner = 0, find_predictor("label-propagation")[0]
+
+    def predict(self, episode: Episode, **options: Any) -> Prediction:
+        self.asked += 1
+        return self.inner.predict(episode, **options)
+
+
+def test_a_model_looks_ahead_by_itself_until_its_answer_is_no_longer_wanted(scene: Scene) -> None:
+    model = Counting()
+    belief = open_graph(model, scene.data)
+    prediction, nobody = belief.believe(Y, 2), torch.zeros(6, dtype=torch.bool)
+    before = model.asked
+    assert belief.questions("expected", Y, prediction, nobody, 3)
+    assert model.asked > before
+    with pytest.raises(Stale):
+        belief.questions("expected", Y, prediction, nobody, 3, lambda: True)
 
 
 def test_models_by_name(scene: Scene) -> None:

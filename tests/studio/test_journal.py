@@ -133,6 +133,33 @@ def test_a_damaged_journal_is_told(tmp_path: Path, text: str) -> None:
         opened(tmp_path / "labels.csv")
 
 
+FIRST = b'{"graph": "g", "names": ["red", "blue"], "labels": {}}\n'
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\xff" + FIRST,
+        FIRST + b'{"do": "paint", "nodes": [0], "label": 0, "\xb4": 1}\n',
+        b'{"graph": "g", "names": [["red"], {}], "labels": {}}\n',
+        b'{"graph": "g", "names": ["red"], "labels": {"0": 7}}\n',
+        FIRST + b'{"do": "paint", "nodes": [Infinity], "label": 0}\n',
+        FIRST + b'{"do": "paint", "nodes": [99999999999999999999], "label": 0}\n',
+        FIRST + b'{"do": "paint", "nodes": [0], "label": 9}\n',
+        FIRST + b'{"do": "edit", "nodes": [0], "labels": [9]}\n',
+        FIRST + b'{"do": "dance"}\n',
+        FIRST + b'{"at": 3, "point": 5}\n',
+        FIRST + b'{"at": [], "point": {}}\n',
+    ],
+)
+def test_a_damaged_journal_is_told_and_left_as_it_is(tmp_path: Path, content: bytes) -> None:
+    journal = tmp_path / "labels.csv.journal"
+    journal.write_bytes(content + b'{"do": "und')
+    with pytest.raises(UserError, match="move it away to go on from the labels"):
+        opened(tmp_path / "labels.csv")
+    assert journal.read_bytes() == content + b'{"do": "und'
+
+
 def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match="Cannot write"):

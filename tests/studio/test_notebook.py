@@ -29,6 +29,6 @@ def test_a_frame_and_what_was_painted(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_the_module_is_a_room_and_a_door() -> None:
-    from mpnp.studio import layout
+    from mpnp.studio import belief
 
-    assert callable(mpnp.studio) and mpnp.studio.layout is layout and "studio" in dir(mpnp)
+    assert callable(mpnp.studio) and mpnp.studio.belief is belief and "studio" in dir(mpnp)

@@ -292,11 +292,59 @@ def test_wheel_and_drag_move_the_picture(chromium: Any, server: Server) -> None:
         assert labels(page) == [0, -1, -1, -1, -1, 1]
 
 
+def test_a_picture_that_is_kept_and_moved_is_the_one_drawn_anew(chromium: Any, server: Server) -> None:
+    """What a machine that cannot keep up shows while the picture moves."""
+    with visit(chromium, server) as page:
+        kept, drawn = page.evaluate(
+            """() => {
+              const { view, store } = studio;
+              const { camera, renderer } = view;
+              const { gl } = renderer;
+              const look = () => Array.from({ length: store.nodes }, (_, node) => {
+                const [x, y] = view.at(node);
+                const pixel = new Uint8Array(4);
+                gl.readPixels(x * view.ratio, view.canvas.height - y * view.ratio, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, pixel);
+                return [...pixel.slice(0, 3)];
+              });
+              view.spared = 1;
+              view.draw();
+              view.moving = true;
+              camera.pan(-40, 25);
+              camera.zoomAt(0.8, 200, 100);
+              camera.rotate(0.4, 0);
+              if (!view.drawAgain()) return [[], []];
+              const again = look();
+              view.draw();
+              return [again, look()];
+            }"""
+        )
+        assert len(kept) == 6 and len({tuple(one) for one in drawn}) >= 3
+        assert all(near(one, other) for one, other in zip(kept, drawn, strict=True))
+        assert page.evaluate("(studio.view.recolour(), studio.view.kept)") is None  # other colours: drawn anew
+
+
 def test_a_finger_paints(chromium: Any, server: Server) -> None:
     with visit(chromium, server, width=390, has_touch=True, is_mobile=True) as page:
         page.tap("#classes .pick >> nth=1")
         page.touchscreen.tap(*place(page, 1))
         until(page, "studio.store.state.labels[1] === 1")
+
+
+def test_a_finger_draws_a_loop(chromium: Any, server: Server) -> None:
+    with visit(chromium, server, width=390, has_touch=True, is_mobile=True) as page:
+        page.tap("#classes .pick >> nth=0")
+        page.tap("[data-tool=lasso]")
+        (left, top), (right, bottom) = place(page, 3), place(page, 5)
+        low, high = min(top, bottom) - 20, max(top, bottom) + 20
+        x = (place(page, 2)[0] + left) / 2  # between the two sides
+        corners = [(x, high), (x, low), (right + 15, low), (right + 15, high), (x, high)]
+        finger = page.context.new_cdp_session(page)
+        for i, (x, y) in enumerate(corners):
+            kind = "touchMove" if i else "touchStart"
+            finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
+        finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        until(page, "studio.store.state.labels[3] === 0")
+        assert labels(page)[:3] == [0, -1, -1] and labels(page)[5] == 0
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -14,7 +14,7 @@ from ..errors import UserError
 if TYPE_CHECKING:
     from .notebook import Studio
 
-NEEDS = ("starlette", "uvicorn", "websockets")
+NEEDS = ("matplotlib", "starlette", "uvicorn", "websockets")
 
 
 def missing(package: str) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from ..active.forecast import forecast
 from ..graphs import UNLABELLED
 from ..prediction import Prediction
 from .belief import Belief, Stale
@@ -21,6 +22,11 @@ WORTH = 0.002  # a label expected to settle fewer nodes than this share is hardl
 ENOUGH = 8  # labels before a cross-validated accuracy says anything
 # Why a strategy asks for a node, for people; others say what their score is.
 REASONS = {
+    "auto": "Of the nodes looked at, its answer is expected to leave the fewest mistakes.",
+    "expected": "Of the nodes looked at, its answer is expected to leave the fewest mistakes.",
+    "age": "It is central, in doubt, and like many others.",
+    "featprop": "It stands for nodes that are unlike all labelled ones.",
+    "grain": "It reaches nodes that no labelled one reaches yet.",
     "spread": "Much doubt lies within two steps of it, and no label covers that yet.",
     "typical": "Many nodes that look like it are still in doubt.",
     "entropy": "Of all nodes it is among those the model is least sure of.",
@@ -62,10 +68,17 @@ class Accuracy:
 
 
 def questions(
-    belief: Belief, strategy: str, says: str, y: Tensor, prediction: Prediction, names: Sequence[str], skipped: Tensor
+    belief: Belief,
+    strategy: str,
+    says: str,
+    y: Tensor,
+    prediction: Prediction,
+    names: Sequence[str],
+    skipped: Tensor,
+    stale: Callable[[], bool] = lambda: False,
 ) -> list[Question]:
     """The next nodes to label, the best first, each with its reason in words."""
-    found = belief.questions(strategy, y, prediction, skipped, QUEUE)
+    found = belief.questions(strategy, y, prediction, skipped, QUEUE, stale)
     return [Question(node, score, _why(prediction, node, score, strategy, says, names, y)) for node, score in found]
 
 
@@ -176,3 +189,14 @@ def verdict(gain: float, unlabelled: int, right: Accuracy | None, classes_seen: 
     if gain > max(WORTH * unlabelled, 0.5):
         return False, f"Go on: another label is expected to settle {nodes} of {unlabelled:,}."
     return True, f"You may stop: another label is expected to settle only {nodes} of {unlabelled:,}."
+
+
+def outlook(prediction: Prediction, y: Tensor, left_out: Tensor, gain: float) -> str:
+    """The accuracy to expect on the nodes without a label, now and with half as many labels more; '' where that is a guess."""
+    labels, hidden = int((y != UNLABELLED).sum()), int((y == UNLABELLED).sum())
+    if labels < ENOUGH or hidden == 0:
+        return ""
+    more = min(max(5, labels // 2), hidden)
+    now, then = forecast(prediction, y, (0, more), left_out=left_out, gain=gain)
+    text = f"{now.sentence}; {then.sentence}."
+    return text[0].upper() + text[1:]

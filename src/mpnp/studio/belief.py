@@ -30,10 +30,13 @@ from ..prediction import Prediction, Predictor
 __all__ = ["Belief", "Stale", "default_model", "known_classes", "open_graph", "strategies"]
 
 FOLDS = 10
-# The experts of ``universal`` by where their evidence comes from; the others speak for all that is around a node.
-EXPERTS = {"x": "features", "x_rbf": "features", "x_clump": "features", "struct": "structure",
+# The experts of ``universal`` by where their evidence comes from. Not among them are those that see all of it: 'cat', the
+# stack and its echoes.
+EXPERTS = {"x": "features", "x_rbf": "features", "x_clump": "features", "hx": "features", "h2x": "features",
+           "amount": "features", "struct": "structure",
            "nbr": "neighbours", "nbr_rbf": "neighbours", "adj": "neighbours", "lp1": "neighbours", "lp2": "neighbours",
-           "ax": "surroundings", "a2x": "surroundings", "pprx": "surroundings", "ax_rbf": "surroundings",
+           "ax": "surroundings", "a2x": "surroundings", "pprx": "surroundings", "farx": "surroundings",
+           "ax_rbf": "surroundings", "pprx_rbf": "surroundings", "a2x_clump": "surroundings", "pprx_clump": "surroundings",
            "lp8": "surroundings", "lp50": "surroundings"}  # fmt: skip
 
 
@@ -59,7 +62,13 @@ class Belief(Protocol):
         ...
 
     def questions(
-        self, strategy: str, y: Tensor, prediction: Prediction, skipped: Tensor, count: int
+        self,
+        strategy: str,
+        y: Tensor,
+        prediction: Prediction,
+        skipped: Tensor,
+        count: int,
+        stale: Callable[[], bool] = lambda: False,
     ) -> list[tuple[int, float]]:
         """The nodes to ask for next and their scores, the best first."""
         ...
@@ -100,7 +109,8 @@ def check_strategy(name: str) -> None:
 class _Opened:
     """What needs no model: the graph as an episode, and the questions of the strategies."""
 
-    def __init__(self, data: Data) -> None:
+    def __init__(self, predictor: Predictor, data: Data) -> None:
+        self.predictor, self.name = predictor, predictor.name
         bare = Data(x=data.x, edge_index=plain_edges(data.edge_index))
         if data.get("edge_weight") is not None:
             bare.edge_weight = data.edge_weight
@@ -116,13 +126,21 @@ class _Opened:
         return replace(self.blank, y=y, context=y != UNLABELLED, num_classes=classes)
 
     def questions(
-        self, strategy: str, y: Tensor, prediction: Prediction, skipped: Tensor, count: int
+        self,
+        strategy: str,
+        y: Tensor,
+        prediction: Prediction,
+        skipped: Tensor,
+        count: int,
+        stale: Callable[[], bool] = lambda: False,
     ) -> list[tuple[int, float]]:
+        """Strategies that look ahead ask the model itself, unless it offers ``open``: see :meth:`Expected.asking`."""
         pool = (y == UNLABELLED) & ~skipped
         if not pool.any():
             return []
         episode = self.episode(y, prediction.probabilities.size(1))
-        nodes, scores = ask(find_strategy(strategy), episode, prediction, pool, count)
+        predictor = self.predictor if hasattr(self.predictor, "open") else Awaited(self.predictor, stale)
+        nodes, scores = ask(find_strategy(strategy), episode, prediction, pool, count, predictor=predictor)
         return list(zip(nodes.tolist(), scores.tolist(), strict=True))
 
     def around(self, node: int) -> Tensor:
@@ -146,12 +164,26 @@ class _Opened:
         return self.around(node).tolist(), found
 
 
+class Awaited:
+    """A predictor that gives up as soon as its answers are no longer wanted: a look ahead must not hold up a click."""
+
+    def __init__(self, predictor: Predictor, stale: Callable[[], bool]) -> None:
+        self.predictor, self.stale = predictor, stale
+        self.name, self.sees_own_label = predictor.name, predictor.sees_own_label
+
+    def predict(
+        self, episode: Episode, *, samples: int = SAMPLES, seed: int = 0, nodes: Tensor | None = None
+    ) -> Prediction:
+        if self.stale():
+            raise Stale
+        return self.predictor.predict(episode, samples=samples, seed=seed, nodes=nodes)
+
+
 class Whole(_Opened):
     """Any predictor, asked anew for every labelling; what it thinks of a labelled node is found in ten folds."""
 
     def __init__(self, predictor: Predictor, data: Data) -> None:
-        super().__init__(data)
-        self.predictor, self.name = predictor, predictor.name
+        super().__init__(predictor, data)
         self._looks: dict[str, Tensor] = {}
 
     def believe(self, y: Tensor, classes: int) -> Prediction:
@@ -207,8 +239,8 @@ class Incremental(_Opened):
     """
 
     def __init__(self, predictor: Any, data: Data) -> None:
-        super().__init__(data)
-        self.name, self.session = predictor.name, predictor.open(self.data)
+        super().__init__(predictor, data)
+        self.session = predictor.open(self.data)
         self._lock = Lock()  # the card of a node is made in another thread
         self._last: tuple[Tensor, int, Any, Prediction] | None = None
 

@@ -14,8 +14,8 @@ from torch_geometric.data import Data
 
 from ..errors import unknown_name
 from ..graphs import UNLABELLED
+from ..plots.places import Floats, Ints, place, unit
 from ..tasks import lattices
-from .layout import Floats, Ints, place, unit
 from .scene import Kind, Scene
 
 

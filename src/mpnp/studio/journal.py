@@ -82,38 +82,48 @@ class Journal:
                 stream.flush()
                 os.fsync(stream.fileno())
         except OSError as error:
-            raise UserError(f"Cannot write {self.path}: {error.strerror}; choose a place with --labels.") from error
+            raise UserError(
+                f"Cannot write {self.path}: {error.strerror}; choose another place for the labels."
+            ) from error
 
     def _replayed(self, nodes: int) -> tuple[Labelling, Labels]:
         """The journal done again, and the labels before its last step."""
-        text = self.path.read_text(encoding="utf-8")
-        lines = text.split("\n")
-        if lines[-1]:  # written in part when the power failed: the step was never told to anyone
-            with replacing(self.path) as temporary:
-                temporary.write_text(text[: len(text) - len(lines[-1])], encoding="utf-8")
+        content = self.path.read_bytes()
+        whole = content[: content.rfind(b"\n") + 1]
         try:
-            first, *rest = [json.loads(line) for line in lines[:-1]]
-            if first["graph"] != self.identity:
-                raise UserError(
-                    f"The labels in {self.file} were given to another graph; move them away, or choose another place with --labels."
-                )
-            labels = np.full(nodes, UNLABELLED)
-            for node, label in first["labels"].items():
-                labels[int(node)] = label
-            labelling = Labelling.start(labels, first["names"])
-            before = labelling.labels
-            for line in rest:
-                if "at" in line:
-                    self.points[line["at"]] = line["point"]
-                elif line["do"] == "edit":
-                    self._edit(labelling, line)
-                else:
-                    before = labelling.labels
-                    labelling.perform(line)
-        except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+            first, *rest = [json.loads(line) for line in whole.decode("utf-8").split("\n")[:-1]]
+            replayed = self._steps(first, rest, nodes) if first["graph"] == self.identity else None
+        except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, UserError) as error:
             raise UserError(
                 f"The journal {self.path} cannot be read; move it away to go on from the labels in {self.file.name}."
             ) from error
+        if replayed is None:
+            raise UserError(
+                f"The labels in {self.file} were given to another graph; move them away, or choose another place for the labels."
+            )
+        if whole != content:  # written in part when the power failed: the step was never told to anyone
+            with replacing(self.path) as temporary:
+                temporary.write_bytes(whole)
+        return replayed
+
+    def _steps(self, first: dict[str, Any], rest: list[dict[str, Any]], nodes: int) -> tuple[Labelling, Labels]:
+        """What the lines of a journal say; any of several errors where they were not written by one."""
+        labels = np.full(nodes, UNLABELLED)
+        for node, label in first["labels"].items():
+            labels[int(node)] = label
+        if not all(isinstance(name, str) for name in first["names"]):
+            raise TypeError("a class is called by a text")
+        labelling = Labelling.start(labels, list(first["names"]))
+        self._check(labelling, labels)
+        before = labelling.labels
+        for line in rest:
+            if "at" in line:
+                self.points[int(line["at"])] = dict(line["point"])
+            elif line["do"] == "edit":
+                self._edit(labelling, line)
+            else:
+                before = labelling.labels
+                labelling.perform(line)
         return labelling, before
 
     def _take(self, labelling: Labelling, found: Labels) -> None:
@@ -127,7 +137,13 @@ class Journal:
     def _edit(labelling: Labelling, line: dict[str, Any]) -> None:
         labels = labelling.labels.copy()
         labels[line["nodes"]] = line["labels"]
+        Journal._check(labelling, labels)
         labelling.relabel(labels)
+
+    @staticmethod
+    def _check(labelling: Labelling, labels: Labels) -> None:
+        if ((labels < UNLABELLED) | (labels >= len(labelling.classes))).any():
+            raise ValueError("a label without a class")
 
     def _read_table(self) -> list[tuple[str, str]] | None:
         if not self.file.exists():

@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 
 from ..errors import UserError
 from ..graphs import UNLABELLED
+from ..plots.style import CLASS_COLOURS
 
 Labels = NDArray[np.int64]
 
-# Okabe-Ito without black, then the same hues of another lightness: told apart by colour-blind readers, on dark and light.
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442",
-           "#7B5EA7", "#8C6D1F", "#5FD3B3", "#9E3D6E", "#F2A98A", "#1F4E79", "#B8B200")  # fmt: skip
 MOST_CLASSES = 200
 LONGEST_NAME = 80
 
@@ -146,7 +144,7 @@ class Labelling:
 
 
 def colour_of(label: int) -> str:
-    return COLOURS[label % len(COLOURS)]
+    return CLASS_COLOURS[label % len(CLASS_COLOURS)]
 
 
 def check_colour(colour: str) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..defaults import STRATEGY
 from ..errors import UserError
 from ..graphs import UNLABELLED
 from ..prediction import Prediction, Predictor
@@ -58,7 +59,7 @@ class Room:
         self.journal = Journal(labels, scene.names, scene.identity)
         self.labelling = self.journal.open(scene.data.y.numpy(), scene.class_names)
         self.belief: Belief = open_graph(model, scene.data)
-        self.strategy = "spread"
+        self.strategy = STRATEGY
         self.skipped = torch.zeros(scene.nodes, dtype=torch.bool)
         self.prediction: Prediction | None = None
         self.latest: dict[str, Message] = {"Scene": self._scene(), "State": self._state()}
@@ -164,7 +165,7 @@ class Room:
             raise Stale
         names = [one.name for one in classes]
         says = strategies()[strategy]
-        queue = advice.questions(self.belief, strategy, says, y, prediction, names, self.skipped)
+        queue = advice.questions(self.belief, strategy, says, y, prediction, names, self.skipped, stale)
         tell(messages.Questions(revision, strategy, [asdict(one) | self._answer(one.node) for one in queue]))
         until = time.monotonic() + PAUSE
         while time.monotonic() < until:
@@ -175,6 +176,7 @@ class Room:
         right = advice.accuracy(left_out, y)
         gain = advice.expected_gain(self.belief, y, prediction, queue[0].node, stale) if queue else 0.0
         stop, words = advice.verdict(gain, int((y == UNLABELLED).sum()), right, int(y[y >= 0].unique().numel()))
+        words = f"{words} {advice.outlook(prediction, y, left_out, gain)}".strip()
         if right is not None:
             self.journal.measured(right.labels, asdict(right))
         suspects = [asdict(one) for one in advice.suspects(left_out, y)]

@@ -15,8 +15,8 @@ from torch_geometric.data import Data
 
 from ..errors import UserError
 from ..graphs import UNLABELLED, plain_edges
+from ..plots.places import Floats, Ints, place
 from ..tasks.own import OwnGraphs, as_graphs, load_graphs
-from .layout import Floats, Ints, place
 
 Kind = Literal["graph", "board", "cloud"]
 AXES = (("x", "y", "z"), ("lon", "lat"), ("longitude", "latitude"), ("pos_x", "pos_y", "pos_z"))

@@ -192,5 +192,5 @@ def _listen(port: int) -> socket.socket:
         listening.listen(128)  # whoever is told the address can come at once
     except (OSError, OverflowError) as error:
         listening.close()
-        raise UserError(f"The port {port} cannot be used ({error}); choose another with --port.") from error
+        raise UserError(f"The port {port} cannot be used ({error}); choose another.") from error
     return listening

@@ -42,7 +42,7 @@ export function keyboard(store, view, acts) {
       [["+", "="], () => zoom(1.25), "nearer"],
       [["-"], () => zoom(0.8), "further"],
       [["f"], () => view.move((camera) => camera.reset()), "show all"],
-      [["x"], () => { view.edges = !view.edges; view.invalidate(); }, "edges on or off"],
+      [["x"], () => { view.edges = !view.edges; view.renew(); }, "edges on or off"],
       [["/"], () => $("search").focus(), "find a node by name"],
       [["d"], () => $("theme").click(), "dark or light"],
       [["Escape"], () => escape(), "let go"],

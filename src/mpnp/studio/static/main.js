@@ -17,17 +17,18 @@ import { themes } from "./theme.js";
 import { View } from "./view/view.js";
 import { Wire } from "./wire.js";
 
-const PATIENCE = 400; // milliseconds to wait for a fresh question
+const PATIENCE = 2000; // milliseconds to wait for a fresh question
 const room = decodeURIComponent(location.pathname.split("/").pop());
 const store = new Store();
 const skipped = new Set();
 let waiting;
+let wanted = 0; // questions about older labels than these are not taken up
 
 // What a person can do; keys, buttons and pointers all end here.
 const acts = {
   paint(nodes, label = store.brush) {
     if (!nodes.length) return;
-    acts.letGo();
+    if (nodes.some((node) => store.state.labels[node] !== label)) acts.letGo(1);
     if (!wire.send("paint", { nodes, label })) say("Not connected; nothing was painted.", { shown: true });
     else if (nodes.length > 1) say(`${count(nodes.length, "node")} ${label < 0 ? "erased" : `painted '${store.className(label)}'`}.`, { shown: true });
   },
@@ -52,7 +53,8 @@ const acts = {
   },
   // The question on the page stays what it is until the person does something: an answer is never given to another node.
   // Then the server's next one is shown, or, should it take long, the next of the old queue.
-  letGo() {
+  letGo(changes = 0) {
+    wanted = store.state.revision + changes;
     store.set("asked", null);
     clearTimeout(waiting);
     waiting = setTimeout(takeQuestion, PATIENCE);
@@ -95,11 +97,11 @@ const acts = {
   addClass: (name) => wire.send("add", { name }),
   changeClass: (label, change) => wire.send("change", { label, ...change }),
   undo() {
-    acts.letGo();
+    acts.letGo(1);
     wire.send("undo");
   },
   redo() {
-    acts.letGo();
+    acts.letGo(1);
     wire.send("redo");
   },
 };
@@ -175,7 +177,12 @@ store.on("state", () => {
   $("redo").disabled = !store.state.redo;
   if (store.brush >= store.classes.length) store.set("brush", 0);
 });
-store.on("questions", takeQuestion);
+store.on("questions", () => {
+  if (!store.questions || store.questions.revision < wanted) return;
+  const again = store.questions.queue.find(({ node }) => node === store.asked?.node);
+  if (again) store.set("asked", again); // the same question, for reasons of now
+  takeQuestion();
+});
 store.on("state", () => {
   if (store.asked && store.state.labels[store.asked.node] >= 0) acts.letGo(); // another tab has answered
 });

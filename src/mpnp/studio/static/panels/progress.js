@@ -25,7 +25,7 @@ export function progressPanel(store) {
 }
 
 function chart(points) {
-  const [width, height, left, bottom] = [300, 150, 34, 22];
+  const [width, height, left, bottom] = [300, 150, 44, 22];
   const most = Math.max(...points.map((p) => p.labels), 10);
   const x = (labels) => left + ((width - left - 8) * labels) / most;
   const y = (share) => 8 + (height - bottom - 8) * (1 - share);

@@ -61,6 +61,27 @@ export class Camera {
     ]);
   }
 
+  // Where a flat graph is looked at from, to come back to.
+  get spot() {
+    return { scale: this.scale, x: this.x, y: this.y, turn: this.turn };
+  }
+
+  // What was drawn from `spot`, moved to where it would be drawn now: how far in pixels, how much larger, and as a matrix in
+  // columns for the graphics card.
+  since(spot) {
+    const grown = this.scale / spot.scale;
+    const [c, s] = [grown * Math.cos(this.turn - spot.turn), grown * Math.sin(this.turn - spot.turn)];
+    const [x, y] = [this.x - c * spot.x - s * spot.y, -this.y - s * spot.x + c * spot.y]; // y upwards
+    const aspect = this.width / this.height;
+    const matrix = new Float32Array([
+      c, s * aspect, 0, 0,
+      -s / aspect, c, 0, 0,
+      0, 0, 1, 0,
+      (2 * x) / this.width, (2 * y) / this.height, 0, 1,
+    ]);
+    return { matrix, grown, away: Math.hypot(x, y) };
+  }
+
   pan(dx, dy) {
     this.x += dx;
     this.y += dy;

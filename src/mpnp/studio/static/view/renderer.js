@@ -65,6 +65,22 @@ uniform vec4 stroke;
 out vec4 shown;
 void main() { shown = vec4(stroke.rgb * stroke.a, stroke.a); }`;
 
+const SHEET = `#version 300 es
+uniform mat4 view;
+out vec2 spot;
+void main() {
+  vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1);
+  spot = corner;
+  gl_Position = view * vec4(2.0 * corner - 1.0, 0.0, 1.0);
+}`;
+
+const PRINT = `#version 300 es
+precision mediump float;
+uniform sampler2D picture;
+in vec2 spot;
+out vec4 shown;
+void main() { shown = vec4(texture(picture, spot).rgb, 1.0); }`;
+
 export class Renderer {
   // `smooth`: soft edges of lines, too; discs have them anyway. It costs most where there is no graphics card.
   constructor(canvas, smooth) {
@@ -74,6 +90,8 @@ export class Renderer {
     this.gl = gl;
     this.points = program(gl, POINTS, DISCS);
     this.lines = program(gl, LINES, STROKES);
+    this.sheet = program(gl, SHEET, PRINT);
+    this.kept = gl.createTexture();
     this.buffers = Object.fromEntries(["place", "colour", "mark", "edge", "focus"].map((name) => [name, gl.createBuffer()]));
     this.focusCount = 0;
   }
@@ -151,6 +169,30 @@ export class Renderer {
     this.attribute(this.points, "colour", 4, gl.UNSIGNED_BYTE, 4 * every, true);
     this.attribute(this.points, "mark", 1, gl.UNSIGNED_BYTE, every);
     gl.drawArrays(gl.POINTS, 0, Math.ceil(this.nodes / every));
+  }
+
+  // What has just been drawn, kept to be shown again.
+  keep() {
+    const { gl, canvas } = this;
+    gl.bindTexture(gl.TEXTURE_2D, this.kept);
+    gl.copyTexImage2D(gl.TEXTURE_2D, 0, gl.RGB, 0, 0, canvas.width, canvas.height, 0);
+    for (const [name, value] of [["MIN_FILTER", gl.LINEAR], ["MAG_FILTER", gl.LINEAR], ["WRAP_S", gl.CLAMP_TO_EDGE], ["WRAP_T", gl.CLAMP_TO_EDGE]]) {
+      gl.texParameteri(gl.TEXTURE_2D, gl[`TEXTURE_${name}`], value);
+    }
+  }
+
+  // The kept picture, moved by a matrix in columns: two triangles, however many nodes there are.
+  again(matrix, ground) {
+    const { gl } = this;
+    gl.viewport(0, 0, this.canvas.width, this.canvas.height);
+    gl.clearColor(...ground, 1);
+    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
+    gl.disable(gl.BLEND);
+    gl.disable(gl.DEPTH_TEST);
+    gl.useProgram(this.sheet.program);
+    gl.bindTexture(gl.TEXTURE_2D, this.kept);
+    gl.uniformMatrix4fv(this.sheet.at.view, false, matrix);
+    gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
   }
 
   strokes(buffer, count, colour) {

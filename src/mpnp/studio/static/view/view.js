@@ -8,6 +8,7 @@ import { MARK, Renderer } from "./renderer.js";
 
 const MOST_EDGES = 120_000; // drawn unless asked for
 const [SLOW, FAST, REST] = [34, 18, 160]; // milliseconds between frames; from the last move to rest
+const [GROWN, AWAY] = [1.8, 0.3]; // how much larger or smaller, and how far in heights, a kept picture may be moved
 const MOST_SMOOTH = 20_000; // nodes up to which lines are smoothed
 
 export class View {
@@ -40,7 +41,7 @@ export class View {
     this.ratio = Math.min(window.devicePixelRatio || 1, 2);
     [this.canvas.width, this.canvas.height] = [Math.round(width * this.ratio), Math.round(height * this.ratio)];
     this.camera?.resize(width, height);
-    this.invalidate();
+    this.renew();
   }
 
   // At most one drawing per frame, however much has changed.
@@ -51,26 +52,56 @@ export class View {
       this.waiting = false;
       this.adapt(time - this.drawnAt);
       this.drawnAt = time;
-      this.draw();
+      if (!this.drawAgain()) this.draw();
     });
   }
 
-  // While the picture moves, a machine that cannot keep up leaves out the edges, then some of the nodes; at rest all are drawn.
+  // What is shown has changed, not only from where: the picture that was kept is of no use any more.
+  renew() {
+    this.kept = null;
+    this.invalidate();
+  }
+
+  // While the picture moves, a machine that cannot keep up moves what it has drawn last, as maps do. That is right for flat
+  // graphs alone; of a solid one it leaves out the edges, then some of the nodes. At rest all is drawn.
   adapt(gap) {
-    if (!this.moving || gap > 1000) return;
+    const inMotion = this.moving && this.movedBefore; // the first frame after a rest says nothing
+    this.movedBefore = this.moving;
+    this.gap = inMotion ? gap : 0;
+    if (!inMotion) return;
     if (gap > SLOW) this.spared = Math.min(this.spared + 1, 4);
-    else if (gap < FAST) this.spared = Math.max(this.spared - 1, 0);
+    else if (gap < FAST && this.camera.solid) this.spared = Math.max(this.spared - 1, 0);
+  }
+
+  // The picture drawn last, moved, if that will do; whether it did.
+  drawAgain() {
+    if (!this.moving || !this.kept) return false;
+    const { matrix, grown, away } = this.camera.since(this.kept);
+    if (grown > GROWN || grown < 1 / GROWN || away > AWAY * this.camera.height) return false;
+    this.renderer.again(matrix, this.tones().ground);
+    this.counted();
+    return true;
+  }
+
+  tones() {
+    const style = getComputedStyle(document.documentElement);
+    const tone = (name) => rgb(style.getPropertyValue(name).trim()).map((value) => value / 255);
+    return { ground: tone("--ground"), line: tone("--edge"), ink: tone("--ink"), asks: tone("--ask"), doubts: tone("--doubt") };
+  }
+
+  counted() {
+    this.canvas.dataset.drawn = String(1 + Number(this.canvas.dataset.drawn ?? 0));
   }
 
   draw() {
     if (!this.camera || !this.canvas.width) return;
-    const style = getComputedStyle(document.documentElement);
-    const tone = (name) => rgb(style.getPropertyValue(name).trim()).map((value) => value / 255);
-    const theme = { ground: tone("--ground"), line: tone("--edge"), ink: tone("--ink"), asks: tone("--ask"), doubts: tone("--doubt") };
-    const spared = this.moving ? this.spared : 0;
+    const theme = this.tones();
+    const spared = this.moving && this.camera.solid ? this.spared : 0;
     const [edges, every] = [this.edges && !spared, 2 ** Math.max(spared - 1, 0)];
     this.renderer.draw(this.camera, { theme, size: this.size, edges, every, ratio: this.ratio });
-    this.canvas.dataset.drawn = String(1 + Number(this.canvas.dataset.drawn ?? 0));
+    this.kept = this.spared && !this.camera.solid ? this.camera.spot : null;
+    if (this.kept) this.renderer.keep();
+    this.counted();
   }
 
   // Pixels across a node.
@@ -84,7 +115,7 @@ export class View {
   recolour() {
     if (!this.camera) return;
     this.renderer.colours = colours(this.store, this.theme);
-    this.invalidate();
+    this.renew();
   }
 
   remark() {
@@ -99,13 +130,13 @@ export class View {
     for (const one of store.verdict?.suspects ?? []) marks[one.node] |= MARK.suspect;
     if (store.asked && store.interview) marks[store.asked.node] |= MARK.asked;
     this.renderer.marks = marks;
-    this.invalidate();
+    this.renew();
   }
 
   refocus() {
     const { node } = this.store;
     this.renderer.focus = node === null ? [] : Array.from(this.store.neighbours(node)).flatMap((other) => [node, other]);
-    this.invalidate();
+    this.renew();
   }
 
   // Pixels of all nodes, [N × 3].
@@ -162,7 +193,7 @@ export class View {
     this.rest = setTimeout(() => {
       this.moving = false;
       this.invalidate();
-    }, REST);
+    }, Math.min(Math.max(REST, 2 * (this.gap ?? 0)), 1500)); // slow frames are no rest
     this.invalidate();
   }
 
