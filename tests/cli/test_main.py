@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import pty
+import signal
+import struct
 import subprocess
 import sys
+import termios
 import warnings
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
-from mpnp import tasks
+import mpnp
 from mpnp.cli import main
-from mpnp.cli.main import COMMANDS
-from mpnp.tasks.cellular_automata import CellularAutomaton
+from mpnp.cli.main import COMMANDS, GROUPS
 from mpnp.training.learner import Learner
 
 from .commands import Place, Run, strict
@@ -29,19 +32,78 @@ def test_the_console_script() -> None:
     script = Path(sys.executable).with_name("mpnp")
     whole = subprocess.run([script, "--help"], capture_output=True, text=True, timeout=120)
     assert whole.returncode == 0 and not whole.stderr
-    assert all(name in whole.stdout for name in ("demo", "tasks", "data", "train", "evaluate", "predict"))
+    assert all(f"  {name} " in whole.stdout for name in COMMANDS)
     environment = {**os.environ, "HF_HUB_OFFLINE": "1"}
     wrong = subprocess.run([script, "predict", "/no/model", "x"], capture_output=True, text=True, env=environment)
     assert wrong.returncode == 2 and not wrong.stdout
     assert wrong.stderr.startswith("mpnp: There is no trained model at '/no/model'")
 
 
+def test_bare_mpnp_and_help_show_every_command_with_what_it_is_for(prints: Run) -> None:
+    bare = prints()
+    assert prints("--help") == prints("-h") == bare
+    for name, module in COMMANDS.items():
+        assert f"  {name} " in bare and " ".join(module.HELP.split()[:5]) in bare
+    assert all(title in bare for title in GROUPS)
+
+
+def test_version(prints: Run) -> None:
+    assert prints("--version") == f"mpnp {mpnp.__version__}\n"
+
+
+LIGHT = """
+import sys
+from mpnp.cli import main
+try: main(sys.argv[1:])
+except SystemExit: pass
+print(*sorted({"torch", "numpy", "lightning", "torch_geometric"} & set(sys.modules)))
+"""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "",
+        "--version",
+        "trian",
+        "predict",
+        "predict --help",
+        "predict /no/such/graph.csv",
+        "predict mode . --samples 0",
+        "evaluate /no/model",
+        "evaluate mode --task ca/nowhere",
+        "evaluate mode --task ca/voronoi --rates 2",
+        "train ca/nowhere",
+        "train ca/voronoi --model nobody",
+        "train ca/voronoi --epochs many",
+        "train ca/voronoi --set width",
+        "train ca/voronoi --nodes 2",
+        "plot nobody",
+        "plot mode --task ca/voronoi --kind oil",
+        "suggest /no/such/graph.csv",
+        "suggest mode . --strategy guess",
+        "active ca/voronoi mode --strategies guess",
+        "calibrate nobody",
+        "check /no/such/graph.csv",
+        "studio /no/such/graph.csv",
+        "reproduce nothing",
+        "demo --epochs 0",
+    ],
+)
+def test_wrong_arguments_are_told_before_anything_heavy_is_imported(command: str, tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", LIGHT, *command.split()], capture_output=True, text=True, cwd=tmp_path)
+    assert done.stdout.splitlines()[-1] == "", done.stdout
+    assert not done.stderr or (done.stderr.startswith("mpnp: ") and len(done.stderr.splitlines()) == 1)
+
+
 def test_help_of_every_command(capsys: pytest.CaptureFixture[str]) -> None:
-    for name in ("demo", "tasks", "data", "train", "evaluate", "predict"):
+    for name in COMMANDS:
         with pytest.raises(SystemExit) as end:
             main([name, "--help"])
         assert end.value.code == 0
-        assert "--config" in capsys.readouterr().out
+        said = capsys.readouterr().out
+        assert said.startswith(f"usage: mpnp {name} ") and "--config FILE" in said
+        assert not any(noise in said for noise in ("type:", "null", "default: False", "print_config", "required"))
 
 
 def test_warnings_of_libraries_are_silent_and_no_others(
@@ -58,26 +120,6 @@ def test_warnings_of_libraries_are_silent_and_no_others(
     assert warnings.filters == before, "whoever calls main from Python keeps their own filters"
 
 
-def test_tasks(prints: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    few = {f"ca/{family}": partial(CellularAutomaton, family, graphs_total=20) for family in ("small-world", "voronoi")}
-    monkeypatch.setattr(tasks, "TASKS", few)
-    rows = strict(prints("tasks", "--json"))["tasks"]
-    assert [row["task"] for row in rows] == ["ca/small-world", "ca/voronoi"]
-    for row in rows:
-        assert (row["graphs"], row["features"], row["classes"], row["present"]) == (20, 2, 2, True)
-        assert 100 <= row["nodes"] <= 200
-    table = prints("tasks").splitlines()
-    assert len(table) == 3 and table[0].split() == ["task", "graphs", "nodes", "features", "classes", "data"]
-
-
-def test_tasks_with_missing_data_are_listed_with_how_to_get_it(prints: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tasks, "TASKS", {"ca/small-world": partial(CellularAutomaton, "small-world")})
-    monkeypatch.setattr(CellularAutomaton, "missing", lambda self: "Buy a ticket.")
-    (row,) = strict(prints("tasks", "--json"))["tasks"]
-    assert (row["present"], row["graphs"], row["nodes"], row["data"]) == (False, None, None, "Buy a ticket.")
-    assert prints("tasks").endswith("Buy a ticket.\n")
-
-
 @pytest.mark.parametrize("kind", ["csv", "pt"])
 def test_train_evaluate_predict(place: Place, prints: Run, kind: str) -> None:
     graphs, model, table = getattr(place, kind), place.new, place.folder / "out.csv"
@@ -87,26 +129,26 @@ def test_train_evaluate_predict(place: Place, prints: Run, kind: str) -> None:
     assert (result["task"], result["model"]) == (f"own:{graphs}", "mpnp-c")
     assert list(result["rates"]) == ["0.10", "1"]
     for row in result["rates"].values():
-        assert set(row) == METRICS | {f"{name}_std" for name in METRICS}
+        assert set(row) >= METRICS | {f"{name}_std" for name in METRICS}
     assert result["made"]["training"]["epochs"] == 1
     assert f"see {table}." in prints("predict", model, graphs, "--out", table)
     lines = table.read_text().splitlines()
     names = "p_no,p_yes" if kind == "csv" else "p_0,p_1"
-    assert lines[0] == f"graph,node,given,label,{names},total,aleatoric,epistemic"
+    assert lines[0] == f"graph,node,given,label,{names},total,aleatoric,epistemic,set"
     assert len(lines) == (42 if kind == "csv" else 41)
 
 
 def test_evaluate_prints_a_table(made: Place, prints: Run) -> None:
     lines = prints("evaluate", "mode", "--task", made.pt, "--draws", 1).splitlines()
     assert lines[0].startswith(f"mode on own:{made.pt}")
-    assert [line.split()[0] for line in lines[2:]] == ["0.05", "0.1", "0.3"]
+    assert lines[2].split()[0] == "0.9", "on one graph: nine of ten labelled nodes are context, as they will be in use"
+    assert lines[3].startswith("95 % interval of the accuracy")
 
 
 def test_scores_of_no_node_at_all_are_null(made: Place, prints: Run) -> None:
     """At 99 % of eight labelled test nodes nothing is left to predict."""
     result = strict(prints("evaluate", "mode", "--task", made.pt, "--rates", "0.99", "--draws", 1, "--json"))
     assert result["rates"]["0.99"]["accuracy"] is None
-    assert result["rates"]["0.99"]["accuracy_paper"] is not None
 
 
 def test_a_model_folder_is_only_read(made: Place, prints: Run, tmp_path: Path) -> None:
@@ -172,13 +214,56 @@ def test_an_interrupted_training_says_how_to_go_on(
     assert "2 epochs" in prints(*command, "--resume")
 
 
+def on_a_terminal(command: list[str], seen: bytes, number: int | None = None) -> tuple[str, int]:
+    """All that a command writes to a terminal, and its status; ``number``: the signal it gets once ``seen`` is on it."""
+    process, terminal = pty.fork()
+    if process == 0:
+        os.execv(sys.executable, [sys.executable, "-c", "from mpnp.cli import main; main()", *command])
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("4H", 40, 120, 0, 0))  # rows and columns
+    written, sent = b"", False
+    while True:
+        try:
+            part = os.read(terminal, 65536)
+        except OSError:  # how a terminal ends on Linux
+            break
+        if not part:
+            break
+        written += part
+        if number is not None and not sent and seen in written:
+            os.kill(process, number)
+            sent = True
+    os.close(terminal)
+    return written.decode(errors="replace"), os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_training_on_a_terminal_shows_how_far_it_is_and_ends_gently(place: Place, number: int) -> None:
+    command = ["train", str(place.pt), "--out", str(place.new), "--epochs", "60", "--set", "width=16"]
+    written, status = on_a_terminal(command, b"epoch=2", number)
+    assert status == 130
+    assert "training:" in written and "step/s" in written and "<" in written, "steps and the time left"
+    said = written.replace("\r", "\n").splitlines()
+    assert any(line.startswith("Interrupted after") for line in said), "on a line of its own"
+    assert not any(word in written for word in ("Traceback", "GPU available", "litlogger", "Warning"))
+    assert (place.new / "model.safetensors").is_file()
+
+
+def test_sigterm_elsewhere_says_that_it_stopped(place: Place) -> None:
+    program = (
+        "import os, signal; from mpnp.cli import main; from mpnp.cli.main import COMMANDS\n"
+        "COMMANDS['tasks'].run = lambda _: os.kill(os.getpid(), signal.SIGTERM)\nmain(['tasks'])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (143, "", "\nmpnp: stopped.\n")
+
+
 def test_two_processes_tell_the_result_once(place: Place) -> None:
     """In a process of its own: Lightning runs the whole command again for the second one."""
     command = ["train", str(place.csv), "--out", str(place.new), "--epochs", "2", "--set", "width=16", "--devices", "2"]
     script = Path(sys.executable).with_name("mpnp")
     ran = subprocess.run([script, *command], capture_output=True, text=True, check=True)
     out, err = ran.stdout, ran.stderr
-    assert len(out.splitlines()) == 1 and "2 epochs" in out and "Traceback" not in err
+    assert out.count("2 epochs") == 1 and len(set(out.splitlines())) == len(out.splitlines()) and "Traceback" not in err
     one, two = (json.loads((folder / "metrics.json").read_text()) for folder in (place.model, place.new))
     assert (one["devices"], two["devices"], two["finished"]) == (1, 2, True)
     assert two["val_nll"] == pytest.approx(one["val_nll"], rel=1e-3)

@@ -8,14 +8,16 @@ from collections.abc import Iterable
 
 import pytest
 
-from mpnp import models
 from mpnp.active import STRATEGIES
-from mpnp.cli import main
+from mpnp.cli import main, names
 from mpnp.cli.main import COMMANDS
 from mpnp.cli.names import NAMES
-from mpnp.models import MODELS, PREDICTORS
+from mpnp.errors import UserError
+from mpnp.models import MODELS, PREDICTORS, SHIPPED
+from mpnp.models.hub import HUB
 from mpnp.plots import KINDS
 from mpnp.reproduce.plan import TABLES
+from mpnp.tasks import TASKS, get_task
 from mpnp.tasks.formats.files import KINDS as KINDS_OF_FILES
 
 
@@ -49,9 +51,19 @@ def test_no_place_is_left_open(capsys: pytest.CaptureFixture[str]) -> None:
         assert not any(f"{{{place}}}" in text for place in NAMES)
 
 
-def test_what_is_registered_anew_is_listed(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(models.PREDICTORS, "oracle", PREDICTORS["mode"])
-    assert "oracle" in told(capsys, "evaluate")
+def test_the_lists_are_those_of_the_registries() -> None:
+    assert list(names.MODELS) == list(MODELS) and list(names.PREDICTORS) == list(PREDICTORS)
+    assert names.SHIPPED == SHIPPED and names.HUB == HUB
+    assert list(names.TASKS) == list(TASKS)
+
+
+@pytest.mark.parametrize("task", ["ca/smal-world", "nowhere", "/no/such", "graph.pt", "own:/gone"])
+def test_a_task_is_refused_as_it_is_in_python(task: str) -> None:
+    with pytest.raises(UserError) as quick:
+        names.check_task(task)
+    with pytest.raises(UserError) as slow:
+        get_task(task)
+    assert str(quick.value) == str(slow.value)
 
 
 def test_the_list_of_commands_needs_no_torch() -> None:

@@ -92,6 +92,18 @@ def test_own_graphs_have_names_for_their_classes(made: Place, run: Run) -> None:
     assert sorted(scene["classes"]) == ["no", "yes"]
 
 
+def test_your_own_graph_alone_or_after_its_models(made: Place, run: Run) -> None:
+    assert run(made.graphs, "--out", "mine.html") == f"universal on {made.graphs}: mine.html.\n"
+    scene = json.loads(Path("mine.html").read_text().partition("const scene = ")[2].partition(";\n")[0])
+    assert scene["rows"][0]["names"][:2] == ["n0", "n1"] and len(scene["rows"][0]["panels"]) == 3
+    assert run(made.own, "label-propagation", made.graphs).startswith("ampnp, label-propagation on ")
+
+
+def test_your_own_graph_takes_no_options_of_tasks(made: Place, refused: Run) -> None:
+    assert "all labels are drawn" in refused(made.graphs, "--rate", 0.5)
+    assert "no graph 3" in refused(made.graphs, "--graph", 3)
+
+
 def test_two_models_of_one_name_are_called_by_their_folders(made: Place, run: Run, tmp_path: Path) -> None:
     again = untrained(tmp_path / "again", "ampnp", CellularAutomaton("voronoi", graphs_total=20))
     assert run(made.automaton, again).startswith(f"{made.automaton}, {again} on")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import torch
 
 from mpnp.cli import main
 from mpnp.models import configs, from_pretrained
+from mpnp.models.pretrained import save
 from mpnp.own.predict import predict
 from mpnp.tasks.own import OwnTask
 
@@ -79,10 +81,49 @@ def test_a_table_without_any_label(folder: Path, tmp_path: Path) -> None:
 def test_bad_graphs_leave_no_table(folder: Path, tmp_path: Path, refuses: Run) -> None:
     out = tmp_path / "out.csv"
     strange = write(tmp_path / "strange", ring(), names=("blue", "green", "violet"))
-    assert "'violet' was given, one of blue, green, red" in refuses("predict", folder, strange, "--out", out)
+    assert "nowhere" in refuses("predict", folder, tmp_path / "nowhere", "--out", out)
+    assert "ends in .csv" in refuses("predict", folder, strange, "--out", tmp_path / "out.doc")
     wide = write(tmp_path / "wide", ring(features=5))
     assert "5 features per node" in refuses("predict", folder, wide, "--out", out)
     assert not out.exists()
+
+
+def test_classes_that_the_model_never_saw(folder: Path, tmp_path: Path, prints: Run, refuses: Run) -> None:
+    """One that answers any number of classes: those it knows stay where they were, others follow, or stand alone."""
+    out = tmp_path / "out.csv"
+    some = write(tmp_path / "some", ring(), names=("blue", "green", "violet"))
+    if not from_pretrained(folder).any_classes:
+        assert "'violet' was given, one of blue, green, red" in refuses("predict", folder, some, "--out", out)
+        return
+    assert "without the class 'violet'" in prints("predict", folder, some, "--out", out)
+    with out.open(newline="") as file:
+        header, rows = next(csv.reader(file)), list(csv.reader(file))
+    assert header[4:8] == ["p_blue", "p_green", "p_red", "p_violet"] and {row[2] for row in rows} >= {"violet"}
+    others = write(tmp_path / "others", ring(), names=("oak", "elm", "ash"))
+    prints("predict", folder, others, "--out", out)
+    with out.open(newline="") as file:
+        assert next(csv.reader(file))[4:7] == ["p_ash", "p_elm", "p_oak"]
+
+
+def test_columns_swapped_are_put_in_order(folder: Path, tmp_path: Path, prints: Run, refuses: Run) -> None:
+    model, folder = from_pretrained(folder), tmp_path / "model"
+    model.feature_names = ["f0", "f1"]
+    folder.mkdir()
+    save(model, folder, {"finished": True})
+    straight = write(tmp_path / "straight", ring())
+    rows = [line.split(",") for line in (straight / "nodes.csv").read_text().splitlines()]
+    swapped, renamed = tmp_path / "swapped", tmp_path / "renamed"
+    for other, order, head in ((swapped, (0, 1, 3, 2), None), (renamed, (0, 1, 2, 3), "size")):
+        shutil.copytree(straight, other)
+        table = [[row[i] for i in order] for row in rows]
+        table[0][3] = head or table[0][3]
+        (other / "nodes.csv").write_text("\n".join(",".join(row) for row in table) + "\n")
+    outs = [tmp_path / "straight.csv", tmp_path / "swapped.csv"]
+    for graph, out in zip((straight, swapped), outs, strict=True):
+        prints("predict", folder, graph, "--out", out)
+    assert outs[0].read_text() == outs[1].read_text()
+    said = refuses("predict", folder, renamed, "--out", tmp_path / "none.csv")
+    assert "the feature 'f1', which the model was trained with, is not there" in said
 
 
 def test_a_folder_is_not_overwritten_by_a_table(folder: Path, tmp_path: Path, refuses: Run) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -48,3 +49,14 @@ def test_bad_input(arguments: list[str], words: str, refuses: Run) -> None:
 def test_a_file_in_place_of_the_folder(tmp_path: Path, refuses: Run) -> None:
     (tmp_path / "file").touch()
     assert "Cannot write to" in refuses(*MODES, "--out", tmp_path / "file")
+
+
+def test_status_says_what_is_run_and_how_to_run_the_rest(tmp_path: Path, prints: Run, refuses: Run) -> None:
+    out = tmp_path / "out"
+    prints(*MODES, "--budget", "quick", "--out", out)
+    told = prints("reproduce", "cellular-automata", "--status", "--out", out)
+    assert "2 of 20 printed rows" in told
+    assert "mpnp reproduce cellular-automata --tasks ca/small-world ca/scale-free" in told
+    found = json.loads(prints("reproduce", "cellular-automata", "--status", "--json", "--out", out))
+    assert (found["rows_printed"], found["rows_run"]) == (20, 2)
+    assert "There is no folder" in refuses("reproduce", "--status", "--out", tmp_path / "none")

@@ -25,7 +25,7 @@ def test_bad_arguments_are_told(
     assert "There is nothing at" in refused(capsys, "nowhere.pt", "--model", "label-propagation")
     assert "no-such-model" in refused(capsys, "--model", "no-such-model")
     assert "give the graph, too" in refused(capsys, "--labels", "labels.csv", "--model", "label-propagation")
-    assert "choose another with --port" in refused(capsys, "--port", "99999", "--model", "label-propagation")
+    assert "cannot be used" in refused(capsys, "--port", "99999", "--model", "label-propagation")
     assert not (tmp_path / "mpnp-studio").exists()
 
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Literal
 
 from jsonargparse import ArgumentParser, Namespace
 
-from ..defaults import DRAWS, SAMPLES, STRATEGY
-from .common import at_least, predictor_and_task, set_threads
+from ..defaults import DRAWS, STRATEGY
+from .common import add_computing, at_least, check_names, predictor_and_task, set_up
+from .names import check_strategy
 
 if TYPE_CHECKING:
     from ..active import Replay
@@ -37,24 +38,22 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--graphs", type=int, default=None, help="so many of the test graphs (default: all)")
     parser.add_argument("--draws", type=int, default=DRAWS, help="repeats with other starts")
     parser.add_argument("--split", type=Literal["test", "val"], default="test", help="val: what choices are made by")
-    parser.add_argument("--samples", type=int, default=SAMPLES, help="latent samples")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--threads", type=int, default=None)
     parser.add_argument("--out", type=str, default="active", help="folder for curves.png, asked.png and active.json")
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    add_computing(parser, samples=True)
 
 
 def run(options: Namespace) -> None:
+    at_least(options, steps=1, per_step=1, start=0, graphs=1, draws=1, samples=1, threads=1, seed=0)
+    for name in options.strategies:
+        check_strategy(name)
+    check_names(options.model, options.task)
+
     from .. import plots
-    from ..active import find_strategy, replay
+    from ..active import replay
     from ..active.replay import first_episode
     from ..evaluation.provenance import provenance
 
-    at_least(options, steps=1, per_step=1, start=0, graphs=1, draws=1, samples=1, threads=1, seed=0)
-    for name in options.strategies:
-        find_strategy(name)
-    set_threads(options)
-    predictor, task = predictor_and_task(options.model, options.task)
+    predictor, task = predictor_and_task(set_up(options), options.model, options.task)
     played = replay(
         predictor,
         task,

@@ -14,7 +14,7 @@ from jsonargparse import ArgumentParser, Namespace
 
 from ..errors import UserError
 from ..files import without_nan
-from .common import add_scoring, at_least, predictor_and_task, set_threads
+from .common import add_scoring, at_least, check_names, predictor_and_task, set_up
 
 if TYPE_CHECKING:
     from ..evaluation.reliability import CalibrationTable, Reliability
@@ -26,11 +26,15 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("model", type=str, help="a model folder, which keeps the result, or one of {predictors}")
     parser.add_argument("--task", type=str, default=None, help="default: what the model was trained on")
     parser.add_argument("--coverage", type=float, default=0.9, help="how often a set shall hold the true label")
+    parser.add_argument("--allow-empty", action="store_true", help="let sets be empty where the model is least sure")
     parser.add_argument("--out", type=str, default="calibration.png", help="reliability diagrams: .png, .svg or .pdf")
     add_scoring(parser)
 
 
 def run(options: Namespace) -> None:
+    at_least(options, draws=1, samples=1, threads=1, seed=0)
+    check_names(options.model, options.task)
+
     from ..evaluation.calibrate import calibrate
     from ..evaluation.provenance import provenance
     from ..evaluation.reliability import check_calibration
@@ -38,18 +42,16 @@ def run(options: Namespace) -> None:
     from ..models.calibration import FILE, check_coverage
     from ..plots import check_ending, reliability_figure, save
 
-    at_least(options, draws=1, samples=1, threads=1, seed=0)
     check_coverage(options.coverage)
     out, folder = Path(options.out), Path(options.model)
     check_ending(out)
-    set_threads(options)
-    predictor, task = predictor_and_task(options.model, options.task)
+    predictor, task = predictor_and_task(set_up(options), options.model, options.task)
     stored = folder / FILE if options.model not in PREDICTORS and folder.is_dir() else None
     if stored and not os.access(folder, os.W_OK):  # said before the work, not after
         raise UserError(f"Cannot write {stored}: no permission; calibrate a copy of the folder.")
     how: dict[str, Any] = {key: options[key] for key in ("draws", "samples", "seed")}
     how["progress"] = sys.stderr.isatty()
-    calibration = calibrate(predictor, task, options.coverage, **how)
+    calibration = calibrate(predictor, task, options.coverage, allow_empty=options.allow_empty, **how)
     table = check_calibration(predictor, task, calibration, **how)
     save(reliability_figure(table.rates, f"{table.model} on {table.task}, T = {table.temperature:.2f}"), out)
     if stored:
@@ -65,9 +67,11 @@ def run(options: Namespace) -> None:
 
 def written(table: CalibrationTable) -> str:
     """The table as text, and what there is to say of it."""
+    of_few = table.data == "labelled nodes"
+    asked = f"unlabelled test nodes, {table.draws} context draws, ± standard error over graphs"
     lines = [
-        f"{table.model} on {table.task}: unlabelled test nodes, {table.draws} context draws, ± standard error over graphs; "
-        f"temperature {table.temperature:.3f} and sets for {100 * table.coverage:g} % fitted on validation graphs",
+        f"{table.model} on {table.task}: {'labelled nodes, each predicted from the others' if of_few else asked}; "
+        f"temperature {table.temperature:.3f} and sets for {100 * table.coverage:g} % fitted on {'them in turns' if of_few else 'validation graphs'}",
         f"{'rate':>6}{'NLL':>20}{'Brier':>20}{'ECE':>20}{'coverage %':>24}{'labels per set':>18}",
     ]
     for rate, row in table.rates.items():

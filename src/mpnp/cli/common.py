@@ -2,25 +2,51 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from jsonargparse import ArgumentParser, Namespace
 
 from ..defaults import DRAWS, READY, SAMPLES
 from ..errors import UserError
+from .names import check_graph, check_model, check_task
 
 if TYPE_CHECKING:
+    import torch
+
     from ..prediction import Predictor
     from ..tasks import Task
 
 
+# More than this no one means, and it would take for ever, or all memory.
+MOST = {"samples": 10_000, "threads": 1024, "draws": 100_000, "jobs": 1024, "seeds": 10_000, "epochs": 10_000_000}
+
+
+def add_computing(
+    parser: ArgumentParser, *, samples: bool = False, seed: bool = True, json: bool = True, device: bool = True
+) -> None:
+    """The options of every command that computes: on what, with which chance, and how it tells."""
+    group = parser.add_argument_group("how it is computed and told")
+    if samples:
+        group.add_argument("--samples", type=int, default=SAMPLES, metavar="N", help="latent samples")
+    if seed:
+        group.add_argument("--seed", type=int, default=0, metavar="N", help="same seed, same result")
+    group.add_argument("--threads", type=int, default=None, metavar="N", help="processor threads (default: all)")
+    if device:
+        group.add_argument(
+            "--device",
+            type=Literal["auto", "cpu", "cuda", "mps"],
+            default="cpu",
+            metavar="NAME",
+            help="auto, cpu, cuda or mps; auto: an Nvidia GPU if there is one",
+        )
+    if json:
+        group.add_argument("--json", action="store_true", help="one JSON object on standard output")
+
+
 def add_scoring(parser: ArgumentParser) -> None:
     """The options of every command that scores a predictor on test graphs and prints a table."""
-    parser.add_argument("--draws", type=int, default=DRAWS, help="context draws per rate")
-    parser.add_argument("--samples", type=int, default=SAMPLES, help="latent samples")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--threads", type=int, default=None)
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    parser.add_argument("--draws", type=int, default=DRAWS, metavar="N", help="context draws per rate")
+    add_computing(parser, samples=True)
 
 
 def add_model_and_graph(parser: ArgumentParser) -> None:
@@ -34,11 +60,29 @@ def add_model_and_graph(parser: ArgumentParser) -> None:
     )
 
 
+def add_reading(parser: ArgumentParser) -> None:
+    """How a user's graphs are read, where they do not say it themselves."""
+    parser.add_argument(
+        "--label-column", type=str, default=None, help="the column of labels (default: label, class, target)"
+    )
+    parser.add_argument("--directed", action="store_true", help="edges of tables go one way, from source to target")
+    parser.add_argument("--ignore", type=str, nargs="+", default=[], help="columns to leave out")
+
+
+def reading(options: Namespace) -> dict[str, Any]:
+    """What was said of it, in the words of ``as_graphs``."""
+    said = {"label_column": options.label_column, "directed": options.directed or None, "ignore": options.ignore}
+    return {name: value for name, value in said.items() if value}
+
+
 def model_and_graph(options: Namespace) -> tuple[str, str]:
-    """The name of the model and the path of the graphs."""
+    """The name of the model and the path of the graphs, both of which are there."""
     if len(options.given) > 2:
         raise UserError(f"{len(options.given)} arguments were given, [MODEL] GRAPH is expected; see 'mpnp --help'.")
-    return (READY, options.given[0]) if len(options.given) == 1 else (options.given[0], options.given[1])
+    model, graph = (READY, options.given[0]) if len(options.given) == 1 else options.given
+    check_model(model)
+    check_graph(graph)
+    return model, graph
 
 
 def at_least(options: Namespace, **lowest: int) -> None:
@@ -48,22 +92,48 @@ def at_least(options: Namespace, **lowest: int) -> None:
             raise UserError(f"--{name.replace('_', '-')} {value} was given, at least {low} is expected.")
         if name == "seed" and value >= 2**32:
             raise UserError(f"--seed {value} was given, less than 2^32 is expected.")
+        if value is not None and value > MOST.get(name, value):
+            raise UserError(f"--{name.replace('_', '-')} {value} was given, at most {MOST[name]} is expected.")
 
 
-def set_threads(options: Namespace) -> None:
+def set_up(options: Namespace) -> torch.device:
+    """Take as many threads as asked for; the device to compute on."""
     import torch
+
+    from ..nn.devices import find_device
 
     if options.threads:
         torch.set_num_threads(options.threads)
+    return find_device(options.get("device", "cpu"))
 
 
-def predictor_and_task(name: str, task: str | None) -> tuple[Predictor, Task]:
-    """The predictor ``name``, and ``task``, by default the one it was trained on."""
+def predictor_on(device: torch.device, name: str) -> tuple[Predictor, str | None]:
+    """The predictor ``name`` on a device, and the task it was trained on."""
+    import torch
+
     from ..models import find_predictor
-    from ..tasks import get_task
 
     predictor, trained_on = find_predictor(name)
+    if isinstance(predictor, torch.nn.Module):
+        predictor.to(device)
+    return predictor, trained_on
+
+
+def predictor_and_task(device: torch.device, name: str, task: str | None, **reading: Any) -> tuple[Predictor, Task]:
+    """The predictor ``name`` on a device, and ``task``, by default the one it was trained on; own graphs are read as a model
+    knows them."""
+    from ..evaluation.given import as_task
+    from ..tasks import get_task
+
+    predictor, trained_on = predictor_on(device, name)
     wanted = task or trained_on
     if wanted is None:
         raise UserError(f"'{name}' is not bound to a task; say which with --task, as --task ca/small-world.")
-    return predictor, get_task(wanted)
+    return predictor, as_task(get_task(wanted, **reading), predictor)
+
+
+def check_names(model: str, task: str | None = None) -> None:
+    """Refuse a model or a task that is not there, before torch is imported."""
+    check_model(model)
+    if task is not None:
+        check_task(task)

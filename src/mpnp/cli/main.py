@@ -3,54 +3,95 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import warnings
-from argparse import HelpFormatter
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from types import ModuleType
-from typing import NoReturn
+from typing import TextIO, cast
 
 from jsonargparse import ArgumentParser
 
-from ..errors import UserError
-from . import active, calibrate, check, data, demo, evaluate, plot, predict, reproduce, studio, suggest, tasks, train
-from .names import filled_in
+from .. import __version__, progress
+from ..errors import Terminated, UserError, extras, gently, unknown_name
+from . import (
+    active,
+    calibrate,
+    check,
+    data,
+    demo,
+    evaluate,
+    plot,
+    predict,
+    push,
+    reproduce,
+    sample,
+    studio,
+    suggest,
+    tasks,
+    train,
+)
+from .config_files import check_file
+from .harmless import Harmless
+from .helping import Parser, overview
+from .later import import_later
 
-# What ``mpnp --help`` lists, in this order: each module has HELP, ``arguments`` and ``run``.
-COMMANDS: dict[str, ModuleType] = {
-    "demo": demo,
-    "check": check,
-    "tasks": tasks,
-    "data": data,
-    "train": train,
-    "evaluate": evaluate,
-    "calibrate": calibrate,
-    "predict": predict,
-    "plot": plot,
-    "suggest": suggest,
-    "studio": studio,
-    "active": active,
-    "reproduce": reproduce,
+# What ``mpnp`` lists, in this order: each module has HELP, ``arguments`` and ``run``.
+GROUPS: dict[str, dict[str, ModuleType]] = {
+    "Your own graph": {
+        "check": check,
+        "predict": predict,
+        "suggest": suggest,
+        "sample": sample,
+        "plot": plot,
+        "studio": studio,
+    },
+    "Models of your own": {
+        "train": train,
+        "evaluate": evaluate,
+        "calibrate": calibrate,
+        "active": active,
+        "push": push,
+    },
+    "Published tasks": {
+        "demo": demo,
+        "tasks": tasks,
+        "data": data,
+        "reproduce": reproduce,
+    },
 }
+COMMANDS: dict[str, ModuleType] = {name: module for group in GROUPS.values() for name, module in group.items()}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point of the ``mpnp`` console script; exits with status 2 on a user's error."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        options = _parser().parse_args(_config_first(sys.argv[1:] if arguments is None else arguments))
-        with warnings.catch_warnings():
+        if not given or given[0] in ("-h", "--help", "help"):
+            print(overview({title: list(group) for title, group in GROUPS.items()}, _says()), end="")
+            return
+        if given[0] == "--version":
+            print(f"mpnp {__version__}")
+            return
+        if given[0] not in COMMANDS:
+            raise _no_command(given[0])
+        import_later()
+        options = _parser(given[0]).parse_args(_config_first(given))
+        with warnings.catch_warnings(), gently(), extras(), progress.shown():
             # What torch, PyG and Lightning say of their own insides helps no one at a prompt.
             warnings.filterwarnings("ignore", module="torch|lightning")
-            COMMANDS[options.subcommand].run(options[options.subcommand])
+            with redirect_stdout(cast(TextIO, Harmless(sys.stdout))):
+                COMMANDS[options.subcommand].run(options[options.subcommand])
     except UserError as error:
         print(f"mpnp: {' '.join(str(error).split())}", file=sys.stderr)
         sys.exit(2)
     except UnicodeDecodeError:  # other files are read with care
         print("mpnp: The file of --config is not UTF-8 text; save it as such.", file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as end:
         print("\nmpnp: stopped.", file=sys.stderr)
-        sys.exit(130)
+        sys.exit(128 + (signal.SIGTERM if isinstance(end, Terminated) else signal.SIGINT))
     except BrokenPipeError:  # the reader of our output went away, as in '| head'
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
@@ -59,16 +100,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(2)
 
 
-class Parser(ArgumentParser):
-    """Tells what is wrong with the arguments as all other errors are told."""
+def _says() -> dict[str, str]:
+    return {name: module.HELP for name, module in COMMANDS.items()}
 
-    def error(self, message: str, ex: Exception | None = None) -> NoReturn:
-        raise UserError(f"{message.rstrip('. ')}; see 'mpnp --help'.") from ex
 
-    def format_help(self, formatter: HelpFormatter | None = None) -> str:
-        for action in self._actions:
-            action.help = filled_in(action.help) if isinstance(action.help, str) else action.help
-        return str(super().format_help(formatter))
+def _no_command(given: str) -> UserError:
+    if given.startswith("-"):
+        return UserError(f"A command is expected first, '{given}' was given; see 'mpnp --help'.")
+    return unknown_name("command", given, COMMANDS)
 
 
 def _config_first(arguments: Sequence[str]) -> list[str]:
@@ -77,16 +116,18 @@ def _config_first(arguments: Sequence[str]) -> list[str]:
     while (at := next((i for i, text in enumerate(rest) if text.partition("=")[0] == "--config"), None)) is not None:
         length = 1 if "=" in rest[at] else 2
         config += rest[at : at + length]
+        check_file(config[-1].removeprefix("--config="))
         del rest[at : at + length]
     return [*command, *config, *rest]
 
 
-def _parser() -> ArgumentParser:
-    parser = Parser(prog="mpnp", description="Neural processes on graphs.")
-    commands = parser.add_subcommands(required=True)
-    for name, module in COMMANDS.items():
-        command = Parser(description=module.HELP)
-        command.add_argument("--config", action="config", help="read options from a YAML file")
-        module.arguments(command)
-        commands.add_subcommand(name, command, help=module.HELP)
+def _parser(name: str) -> ArgumentParser:
+    """The parser of the command ``name``; those of the others would only take time."""
+    parser, module = Parser(prog="mpnp"), COMMANDS[name]
+    command = Parser(description=module.HELP)
+    command.add_argument("--config", action="config", metavar="FILE", help="read options from a YAML file")
+    module.arguments(command)
+    parser.add_subcommands(required=True).add_subcommand(name, command, help=module.HELP)
+    command.named(f"mpnp {name}")
+    parser.prog, parser.takes = command.prog, command.takes  # it speaks for the command
     return parser

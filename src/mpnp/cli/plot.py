@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jsonargparse import ArgumentParser, Namespace
 
-from ..defaults import SAMPLES
+from ..defaults import READY
 from ..errors import UserError
-from .common import at_least
+from ..evaluation.rates import parse_rate
+from ..progress import stage
+from .common import add_computing, at_least, predictor_on, set_up
+from .names import PREDICTORS, SHIPPED, check_kind, check_model, check_task
 
 if TYPE_CHECKING:
+    import torch
+
     from ..prediction import Predictor
 
-HELP = "draw what models make of a test graph, side by side: labels, predictions, uncertainty"
+HELP = "draw what models make of your graph, or of a task's test graph: labels, predictions, uncertainty"
 
 
 def arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("models", type=str, nargs="+", help="model folders, or any of {predictors}, to be compared")
+    parser.add_argument(
+        "models",
+        type=str,
+        nargs="+",
+        help="model folders, or any of {predictors}, to be compared; then your graph, any kind of file (alone: by universal)",
+    )
     parser.add_argument("--task", type=str, default=None, help="default: what the models were trained on")
     parser.add_argument(
         "--graph",
         type=int,
         nargs="+",
         default=None,
-        help="test graphs by number, a row each (default: 0; gallery: 0 to 4)",
+        help="graphs by number, a row each (default: 0; gallery: 0 to 4)",
     )
     parser.add_argument(
         "--rate", type=str | float, default=None, help="share of labels that are shown (default: 0.1, of shapes 0.01)"
@@ -38,39 +49,76 @@ def arguments(parser: ArgumentParser) -> None:
         help="{kinds}; auto: everything; uncertainty: beside the truth, as in the paper; gallery: so for several graphs",
     )
     parser.add_argument(
-        "--out", type=str, default="plot.png", help=".png, .svg or .pdf; .html: a page to turn and to point at"
+        "--out", type=str, default="plot.png", help=".png, .svg or .pdf; .html: a page to zoom and to point at"
     )
-    parser.add_argument("--samples", type=int, default=SAMPLES, help="latent samples")
-    parser.add_argument("--seed", type=int, default=0, help="of the labels that are shown")
+    add_computing(parser, samples=True)
 
 
 def run(options: Namespace) -> None:
-    from ..evaluation.evaluate import parse_rate
-    from ..plots import check_ending, plot
-    from ..plots.comparing import ENDINGS
-    from ..plots.panels import check_kind
-    from ..tasks import get_task
-
-    at_least(options, samples=1, seed=0)
-    out = Path(options.out)
-    check_ending(out, ENDINGS)
+    at_least(options, samples=1, threads=1, seed=0)
     check_kind(options.kind)
     rate = None if options.rate is None else parse_rate(str(options.rate))
-    models, trained_on = _models(options.models)
+    names, graph = _apart(options.models)
+    for name in names:
+        check_model(name)
+    if graph is not None and (options.task is not None or rate is not None or options.kind != "auto"):
+        raise UserError(
+            f"{graph} is a graph of your own, of which all labels are drawn; --task, --rate and --kind are for tasks."
+        )
+    if options.task is not None:
+        check_task(options.task)
+
+    from ..plots import check_ending, plot
+    from ..plots.comparing import ENDINGS
+    from ..tasks import get_task
+
+    out = Path(options.out)
+    check_ending(out, ENDINGS)
+    models, trained_on = _models(names, set_up(options))
+    if graph is not None:
+        _draw_own(models, graph, out, options)
+        return
     task = get_task(options.task or _common_task(trained_on))
     how = {"rate": rate, "kind": options.kind, "samples": options.samples, "seed": options.seed}
-    drawing = plot(models, task, options.graph, **how)
-    drawing.save(out)
+    with stage(f"drawing {task.name}"):
+        drawing = plot(models, task, options.graph, **how)
+        drawing.save(out)
+    if options.json:
+        print(json.dumps({"models": list(models), "task": task.name, "drawn": drawing.which, "picture": str(out)}))
+        return
     print(f"{', '.join(models)} on {drawing.which} of {task.name}: {out}.")
 
 
-def _models(given: list[str]) -> tuple[dict[str, Predictor], dict[str, str]]:
-    """Predictors by the name they get in the picture, and by the same names the tasks of those trained on one."""
-    from ..models import find_predictor
+def _apart(given: list[str]) -> tuple[list[str], str | None]:
+    """Models, and your own graph where the last of what was given is one."""
+    *models, last = given
+    path = Path(last)
+    if last in (*PREDICTORS, *SHIPPED) or not path.exists() or (path / "config.json").exists():
+        return given, None
+    return models or [READY], last
 
+
+def _draw_own(models: dict[str, Predictor], graph: str, out: Path, options: Namespace) -> None:
+    from ..plots.own import draw
+    from ..tasks.own import load_graphs
+
+    known = {tuple(getattr(getattr(one, "config", None), "class_names", ())) for one in models.values()} - {()}
+    if len(known) > 1:
+        raise UserError("The models were trained on different classes; draw them one by one.")
+    own = load_graphs(graph, list(known.pop()) if known else None)
+    drawing = draw(models, own, options.graph, samples=options.samples, seed=options.seed)
+    drawing.save(out)
+    if options.json:
+        print(json.dumps({"models": list(models), "graph": graph, "drawn": drawing.which, "picture": str(out)}))
+        return
+    print(f"{', '.join(models)} on {graph if len(own.graphs) == 1 else f'{drawing.which} of {graph}'}: {out}.")
+
+
+def _models(given: list[str], device: torch.device) -> tuple[dict[str, Predictor], dict[str, str]]:
+    """Predictors by the name they get in the picture, and by the same names the tasks of those trained on one."""
     if len(set(given)) < len(given):
         raise UserError(f"The models {' '.join(given)} were given; give each of them once.")
-    found = {place: find_predictor(place) for place in given}
+    found = {place: predictor_on(device, place) for place in given}
     plain = [predictor.name for predictor, _ in found.values()]
     models, tasks = {}, {}
     for place, (predictor, task) in found.items():

@@ -7,6 +7,8 @@ from pathlib import Path
 from jsonargparse import ArgumentParser, Namespace
 
 from ..errors import UserError
+from .common import add_computing, at_least, set_up
+from .names import check_graph, check_model
 
 HELP = "label a graph in the browser, see the belief change with every click, be told what to label next"
 
@@ -21,9 +23,18 @@ def arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--port", type=int, default=0, help="0: a free one")
     parser.add_argument("--no-browser", action="store_true", help="print the address, open nothing")
+    add_computing(parser, seed=False, json=False, device=False)
 
 
 def run(options: Namespace) -> None:
+    at_least(options, threads=1)
+    if options.labels and not options.graph:
+        raise UserError("--labels belongs to a graph; give the graph, too.")
+    if options.model:
+        check_model(options.model)
+    if options.graph:
+        check_graph(options.graph)
+
     from ..studio import NEEDS, missing
 
     try:
@@ -39,8 +50,7 @@ def run(options: Namespace) -> None:
     from ..studio.scene import from_file
     from ..studio.workspace import Workspace, name_of
 
-    if options.labels and not options.graph:
-        raise UserError("--labels belongs to a graph; give the graph, too.")
+    set_up(options)
     model = options.model or default_model()
     find_predictor(model)  # an unknown name is told before anything opens
     workspace, path = Workspace(Path.cwd(), model), "/"

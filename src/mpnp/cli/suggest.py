@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 
 from jsonargparse import ArgumentParser, Namespace
 
-from ..defaults import SAMPLES, STRATEGY
-from .common import add_model_and_graph, at_least, model_and_graph
+from ..defaults import STRATEGY
+from .common import (
+    add_computing,
+    add_model_and_graph,
+    add_reading,
+    at_least,
+    model_and_graph,
+    predictor_on,
+    reading,
+    set_up,
+)
+from .names import check_strategy
 
 HELP = "which nodes of your graphs to label next, and why"
 
@@ -16,23 +27,22 @@ def arguments(parser: ArgumentParser) -> None:
     add_model_and_graph(parser)
     parser.add_argument("--count", type=int, default=5, help="nodes per graph")
     parser.add_argument("--strategy", type=str, default=STRATEGY, help="{strategies}")
-    parser.add_argument("--samples", type=int, default=SAMPLES, help="latent samples")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    add_reading(parser)
+    add_computing(parser, samples=True)
 
 
 def run(options: Namespace) -> None:
-    from dataclasses import asdict
+    at_least(options, count=1, samples=1, threads=1, seed=0)
+    check_strategy(options.strategy)
+    name, graph = model_and_graph(options)
 
     from ..active import find_strategy, suggest
-    from ..models import find_predictor
+    from ..evaluation.given import reading_of
     from ..tasks.own import load_graphs
 
-    at_least(options, count=1, samples=1, seed=0)
-    name, graph = model_and_graph(options)
     says = find_strategy(options.strategy).says
-    predictor, _ = find_predictor(name)
-    own = load_graphs(graph, getattr(getattr(predictor, "config", None), "class_names", None) or None)
+    predictor, _ = predictor_on(set_up(options), name)
+    own = load_graphs(graph, **reading_of(predictor), **reading(options))
     found = suggest(
         predictor,
         own,
