@@ -1,0 +1,17 @@
+"""Very many classes, measured small."""
+
+from __future__ import annotations
+
+from campaigns import size
+
+
+def test_a_measurement_tells_what_was_done() -> None:
+    found = size.measure("predict", nodes=120, classes=20, share=0.5)
+    assert (found["nodes"], found["classes"]) == (120, 20)
+    assert 30 < found["labels"] < 90 and found["peak_gigabytes"] > 0
+
+
+def test_half_of_the_edges_lie_within_a_class() -> None:
+    graph = size.graph(400, 10, 1.0)
+    source, target = graph.edge_index
+    assert 0.5 < float((graph.y[source] == graph.y[target]).float().mean()) < 0.65
