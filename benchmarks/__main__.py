@@ -1,6 +1,6 @@
 """``python -m benchmarks part …``: measure, print, and write ``results/bench/README.md`` from all parts measured so far.
 
-``make bench`` measures steps, trainer, automata, scale and studio; ``make bench-rivals`` rival and propagation, in an environment of
+``make bench`` measures steps, trainer, automata, scale, one-graph, studio and asking; ``make bench-rivals`` rival and propagation, in an environment of
 its own that holds the peers.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 from mpnp.evaluation.provenance import provenance
 from mpnp.files import replacing, write_json
 
-from . import automata, propagation, rival, scale, steps, studio, trainer
+from . import asking, automata, one_graph, propagation, rival, scale, startup, steps, studio, trainer
 
 OUT = Path(__file__).parent.parent / "results" / "bench"
 
@@ -34,7 +34,10 @@ PARTS: dict[str, tuple[Callable[[], Any], Callable[[Any], list[str]]]] = {
     "propagation": (propagation.bench, propagation.lines),
     "automata": (automata.bench, automata.lines),
     "scale": (scale.bench, _scale_lines),
+    "one-graph": (one_graph.bench, one_graph.lines),
     "studio": (studio.bench, studio.lines),
+    "startup": (startup.bench, startup.lines),
+    "asking": (asking.bench, asking.lines),
 }
 
 

@@ -59,7 +59,7 @@ def _learner(model: str, name: str) -> Learner:
 def _in_trainer(model: str, name: str) -> float:
     learner = _learner(model, name)
     with tempfile.TemporaryDirectory() as folder:
-        trainer, _ = _trainer(Path(folder), learner.recipe, progress=True, devices=1, nodes=1)
+        trainer, _ = _trainer(Path(folder), learner.recipe, progress=True, devices=1, machines=1)
         trainer.limit_val_batches = 0
         trainer.fit_loop.max_epochs = 1
         watch = Watch()

@@ -29,6 +29,7 @@ SEEDS = {
 COLUMNS = 48  # of the features, at most
 WORDS = {
     "x": "features", "ax": "neighbours' features", "a2x": "features two hops around", "pprx": "smoothed features",
+    "farx": "features smoothed far", "pprx_rbf": "smoothed features, bent", "amount": "how much is shown",
     "hx": "unlike the neighbours", "h2x": "unlike two hops around", "x_rbf": "features, bent",
     "ax_rbf": "own and neighbours' features", "struct": "structure", "nbr_rbf": "labels around, bent", "cat": "everything",
     "nbr": "labels around", "adj": "shared neighbours", "x_clump": "clumps", "a2x_clump": "clumps two hops around",

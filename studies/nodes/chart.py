@@ -14,9 +14,9 @@ from mpnp.tasks.nodes import GRAPHS
 
 from .storing import Record
 
-ORDER = ("universal", "best-expert", "label-propagation", "gcn", "stack", "logistic", "mlp")
+ORDER = ("universal", "best-expert", "label-propagation", "gcn", "stack", "logistic", "mlp", "ampnp")
 COLOURS = dict(zip(ORDER, CLASS_COLOURS, strict=False))
-MARKERS = dict(zip(ORDER, "osD^vPX", strict=True))
+MARKERS = dict(zip(ORDER, "osD^vPX*", strict=True))
 WIDE = 4  # panels in a row
 
 

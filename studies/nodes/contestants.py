@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,33 +20,40 @@ from mpnp.models.universal import Session, Universal
 from mpnp.prediction import Prediction
 
 from .arenas import PUBLIC, SETTINGS, Case
+from .attentive import LESSONS, attentive
 from .per_graph import FIXED, STOPPED, train
 
+FOLDS = 10  # in which label propagation predicts labelled nodes
 STRENGTHS = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5)  # of the ridge on logistic regression, strong to weak
 
 
 @dataclass(frozen=True)
 class Contestant:
-    """``asks``: it reads the experts' evidence, whose seconds count as its own. ``options``: part of a result's identity."""
+    """``asks``: it reads the experts' evidence, whose seconds count as its own. ``leaves_out``: labelled nodes are predicted
+    without their own label, so that conformal sets can be made. ``most_nodes``: of the graphs it is run on. ``options``: part
+    of a result's identity."""
 
     name: str
     predict: Callable[[Case], Prediction]
     asks: bool = False
+    leaves_out: bool = False
     settings: tuple[str, ...] = SETTINGS
+    most_nodes: int = sys.maxsize
     options: dict[str, Any] = field(default_factory=dict)
     folder: Path | None = None
 
 
 def contestants(model: Path | None) -> list[Contestant]:
     """All of them; ``universal`` with the weights in the folder ``model``, if there is one."""
-    trained = {"stopped": asdict(STOPPED), "fixed": asdict(FIXED)}
+    trained = {name: asdict(one) | {"rows": list(one.rows)} for name, one in (("stopped", STOPPED), ("fixed", FIXED))}
     found = [
-        Contestant("label-propagation", label_propagation),
-        Contestant("best-expert", best_expert, asks=True),
-        Contestant("stack", stack, asks=True),
+        Contestant("label-propagation", label_propagation, leaves_out=True, options={"folds": FOLDS}),
+        Contestant("best-expert", best_expert, asks=True, leaves_out=True, options={"experts": list(SINGLE)}),
+        Contestant("stack", stack, asks=True, leaves_out=True, options={"experts": list(SINGLE)}),
         Contestant("logistic", logistic, settings=(PUBLIC,), options={"strengths": list(STRENGTHS)}),
         Contestant("gcn", lambda case: Prediction.certain(train(case, edges=True)), options=trained),
         Contestant("mlp", lambda case: Prediction.certain(train(case, edges=False)), settings=(PUBLIC,), options=trained),
+        Contestant("ampnp", attentive, settings=(PUBLIC,), most_nodes=1500, options={"lessons": asdict(LESSONS)}),
     ]  # fmt: skip
     return found if model is None else [universal(model), *found]
 
@@ -59,8 +67,23 @@ def universal(folder: Path) -> Contestant:
         views, _ = case.arena.opened
         return Session(model, views).answer(case.asked[0])
 
-    options = {"weights": fingerprint(folder), "hedge": model.config.hedge, "temperature": temperature(model)}
-    return Contestant("universal", predict, asks=True, options=options, folder=folder)
+    options = {
+        "weights": fingerprint(folder),
+        "hedge": model.config.hedge,
+        "temperature": temperature(model),
+        "experts": list(SINGLE),
+    }
+    return Contestant("universal", predict, asks=True, leaves_out=True, options=options, folder=folder)
+
+
+def outdated(name: str, identity: dict[str, Any]) -> bool:
+    """Whether a result is by experts or a recipe that are no longer those here; label propagation is as it was."""
+    if name == "label-propagation":
+        return False
+    if name == "universal":
+        return identity.get("experts") != list(SINGLE)
+    options = next(one.options for one in contestants(None) if one.name == name)
+    return any(identity.get(key) != value for key, value in options.items())
 
 
 def temperature(model: Universal) -> float:
@@ -68,7 +91,14 @@ def temperature(model: Universal) -> float:
 
 
 def label_propagation(case: Case) -> Prediction:
-    return LabelPropagation().predict(case.episode)
+    """Labelled nodes in folds, each from the labels of the others, so that sets can be made of it."""
+    model, episode = LabelPropagation(), case.episode
+    p = model.predict(episode).probabilities.clone()
+    order = case.context[torch.randperm(case.context.numel(), generator=torch.Generator().manual_seed(case.seed))]
+    for part in order.tensor_split(min(FOLDS, order.numel())):
+        fewer = replace(episode, context=episode.context.index_fill(0, part, False))
+        p[part] = model.predict(fewer).probabilities[part]
+    return Prediction.certain(p)
 
 
 def best_expert(case: Case) -> Prediction:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -20,17 +21,23 @@ from .arenas import Arena, Case
 
 @dataclass(frozen=True)
 class Training:
-    """``every``: epochs between two looks at the validation labels, none of which are looked at where it is 0."""
+    """``every``: epochs between two looks at the validation labels, none of which are looked at where it is 0; after
+    ``patience`` epochs without a better look it ends. ``rows``: what the features' rows are scaled to (`SCALED`); of several,
+    the one that was best on the validation labels is taken, of equals the first."""
 
     epochs: int
     every: int
+    patience: int = 100
+    rows: tuple[str, ...] = ("length one",)
     hidden: int = 64
     dropout: float = 0.5
     learning_rate: float = 0.01
     weight_decay: float = 5e-4
 
 
-STOPPED = Training(200, 5)  # the weights with the best accuracy on validation labels are taken
+STOPPED = Training(
+    400, 10, rows=("length one", "sum one")
+)  # the weights with the best accuracy on validation labels are taken
 FIXED = Training(100, 0)  # where there are none
 
 
@@ -104,27 +111,40 @@ def normalised(edge_index: Tensor, nodes: int) -> csr_matrix:
     return (half @ adjacency @ half).tocsr()
 
 
-def row_normalised(x: Tensor) -> csr_matrix:
-    """Rows that sum to one, as far as they have a sum."""
-    size = x.abs().sum(1, keepdim=True)
-    return csr_matrix((x / size.clamp(min=1e-12)).numpy())
+def row_normalised(x: Tensor, rows: str = "length one") -> csr_matrix:
+    """Rows of length one, or that sum to one, as far as they are not zero. (Rows that sum to one are usual for a few words per
+    node; they leave a node of hundreds with features too small to be learned from: 49 % instead of 73 % of BlogCatalog's
+    validation labels.)"""
+    size = {"length one": 2, "sum one": 1}[rows]
+    return csr_matrix((x / x.norm(p=size, dim=1, keepdim=True).clamp(min=1e-12)).numpy())
 
 
-@lru_cache(maxsize=2)
-def matrices(arena: Arena, edges: bool) -> tuple[csr_matrix, csr_matrix, Field]:
+@lru_cache(maxsize=4)
+def matrices(arena: Arena, edges: bool, rows: str) -> tuple[csr_matrix, csr_matrix, Field]:
     """Features, what spreads them, and all that is read to answer for all nodes: once per graph."""
     graph, nodes = arena.public.graph, arena.y.numel()
-    x = row_normalised(graph.x)
+    x = row_normalised(graph.x, rows)
     spread = normalised(graph.edge_index, nodes) if edges else identity(nodes, format="csr")
     return x, spread, Field(x, spread, torch.arange(nodes))
+
+
+class Trained(NamedTuple):
+    """Class probabilities of every node ``p`` [N, C], and the share of validation labels that they hit."""
+
+    p: Tensor
+    right: float
 
 
 def train(case: Case, *, edges: bool, training: Training | None = None) -> Tensor:
     """Class probabilities of every node, [N, C]."""
     if training is None:
         training = FIXED if case.val is None else STOPPED
+    return max((trained(case, edges, rows, training) for rows in training.rows), key=lambda one: one.right).p
+
+
+def trained(case: Case, edges: bool, rows: str, training: Training) -> Trained:
     arena = case.arena
-    x, spread, everything = matrices(arena, edges)
+    x, spread, everything = matrices(arena, edges, rows)
     seen = Field(x, spread, case.context)
     judged = None if case.val is None or not training.every else (Field(x, spread, case.val), arena.y[case.val])
     with torch.random.fork_rng():
@@ -133,7 +153,7 @@ def train(case: Case, *, edges: bool, training: Training | None = None) -> Tenso
         optimiser = torch.optim.Adam(
             network.parameters(), lr=training.learning_rate, weight_decay=training.weight_decay
         )
-        best, kept = -1.0, network.state_dict()
+        best, since, kept = -1.0, 0, network.state_dict()
         for epoch in range(1, training.epochs + 1):
             optimiser.zero_grad()
             F.cross_entropy(network(seen, training.dropout), case.shown).backward()
@@ -142,8 +162,11 @@ def train(case: Case, *, edges: bool, training: Training | None = None) -> Tenso
                 with torch.no_grad():
                     right = float((network(judged[0]).argmax(1) == judged[1]).float().mean())
                 if right > best:
-                    best, kept = right, {name: value.clone() for name, value in network.state_dict().items()}
+                    best, since = right, epoch
+                    kept = {name: value.clone() for name, value in network.state_dict().items()}
+                if epoch - since >= training.patience:
+                    break
     if judged is not None:
         network.load_state_dict(kept)
     with torch.no_grad():
-        return network(everything).softmax(-1)
+        return Trained(network(everything).softmax(-1), best)

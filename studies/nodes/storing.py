@@ -15,6 +15,7 @@ from mpnp.defaults import FIGURES
 from mpnp.evaluation.provenance import provenance
 from mpnp.evaluation.scores import Score
 from mpnp.files import replacing, write_json
+from mpnp.own.sets import sets_from_context
 from mpnp.prediction import Prediction
 
 from .arenas import Arena, Case
@@ -22,6 +23,7 @@ from .contestants import Contestant
 
 HERE = Path(__file__).parents[2] / "results" / "node"
 METRICS = ("accuracy", "nll", "ece", "seconds")
+COVERAGES = (0.9, 0.92)  # that conformal sets are asked for
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,8 @@ def pending(arena: Arena, setting: str, contestants: list[Contestant]) -> list[C
         found = stored(arena.key, one.name, setting)
         return found is not None and found.identity == identity(arena, one, setting)
 
-    return [one for one in contestants if setting in one.settings and not done(one)]
+    nodes = arena.y.numel()
+    return [one for one in contestants if setting in one.settings and nodes <= one.most_nodes and not done(one)]
 
 
 def measure(arena: Arena, setting: str, contestants: list[Contestant]) -> None:
@@ -96,4 +99,16 @@ def row(contestant: Contestant, case: Case) -> dict[str, float]:
     score = Score(case.arena.classes)
     score.add(Judged(prediction.at(case.test), case.arena.y[case.test]))
     found = score.compute() | {"seconds": seconds, "labels": float(case.context.numel())}
-    return {name: round(found[name], 5) for name in (*METRICS, "labels")}
+    return {name: round(found[name], 5) for name in (*METRICS, "labels")} | sets(contestant, case, prediction)
+
+
+def sets(contestant: Contestant, case: Case, prediction: Prediction) -> dict[str, float]:
+    """The share of test nodes whose set holds the true label, and the mean size of their sets, where a promise can be made."""
+    found = {}
+    for coverage in COVERAGES if contestant.leaves_out else ():
+        made = sets_from_context(prediction, case.episode, coverage)
+        if made.kept:
+            inside, y = made.inside[case.test], case.arena.y[case.test]
+            found[f"covered {coverage:g}"] = round(float(inside.gather(1, y.unsqueeze(1)).double().mean()), 5)
+            found[f"size {coverage:g}"] = round(float(inside.sum(1).double().mean()), 5)
+    return found

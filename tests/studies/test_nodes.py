@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 from studies.nodes import __main__ as program
-from studies.nodes import arenas, chart, contestants, page, per_graph, storing
+from studies.nodes import arenas, attentive, chart, contestants, page, per_graph, storing
 from torch import Tensor
 from torch_geometric.data import Data
 from torch_geometric.nn import GCNConv
@@ -51,6 +51,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arena: arenas.Arena) -
     quick = per_graph.Training(20, 5, dropout=0.0)
     monkeypatch.setattr(per_graph, "STOPPED", quick)
     monkeypatch.setattr(per_graph, "FIXED", quick)
+    monkeypatch.setattr(contestants, "attentive", lambda case: attentive.attentive(case, attentive.Lessons(4, 2)))
     return tmp_path / "node"
 
 
@@ -77,6 +78,8 @@ def test_everyone_is_measured_once_and_the_page_tells_of_it(
         assert record is not None and [row["labels"] for row in record.rows] == [6, 6]
     spread = storing.stored("cliques", "label-propagation", "public")
     assert spread is not None and spread.mean("accuracy") == 1  # a clique has one class
+
+    assert "†" not in text and "### Conformal sets" in text
 
     monkeypatch.setattr(storing, "measure", lambda *_: pytest.fail("measured again"))
     program.main(["--model", str(weights)])
@@ -131,6 +134,21 @@ def test_the_network_is_a_gcn(arena: arenas.Arena) -> None:
     torch.testing.assert_close(network.first.grad, first.lin.weight.grad.t())
 
 
+def test_of_two_scalings_the_one_better_on_validation_labels_is_taken(
+    arena: arenas.Arena, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = {"length one": per_graph.Trained(torch.zeros(1), 0.4), "sum one": per_graph.Trained(torch.ones(1), 0.6)}
+    monkeypatch.setattr(per_graph, "trained", lambda case, edges, rows, training: answers[rows])
+    assert per_graph.train(arena.published(0), edges=True).item() == 1
+    assert per_graph.train(arena.drawn(1, seed=0), edges=True).item() == 0  # no validation labels: nothing to choose by
+
+
+def test_rows_are_scaled_and_empty_ones_stay() -> None:
+    x = torch.tensor([[3.0, 4.0], [0.0, 0.0]])
+    assert per_graph.row_normalised(x).toarray().tolist() == [pytest.approx([0.6, 0.8]), [0, 0]]
+    assert per_graph.row_normalised(x, "sum one").toarray().tolist() == [pytest.approx([3 / 7, 4 / 7]), [0, 0]]
+
+
 def test_the_best_expert_is_the_one_that_was_right_on_the_context(
     arena: arenas.Arena, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,3 +169,38 @@ def test_the_best_expert_is_the_one_that_was_right_on_the_context(
 def test_a_graph_that_does_not_exist_is_refused(here: Path) -> None:
     with pytest.raises(mpnp.UserError, match="atlantis"):
         program.main(["--graphs", "atlantis"])
+
+
+def test_label_propagation_predicts_labelled_nodes_without_their_own_label(arena: arenas.Arena) -> None:
+    case = arena.published(0)
+    turned = arena.public.graph.clone()
+    turned.y = turned.y.clone()
+    turned.y[case.context[0]] = 1 - turned.y[case.context[0]]
+    public = arena.public
+    other = arenas.Arena("turned", Public(turned, public.train, public.val, public.test), 2).published(0)
+    told, lied = (contestants.label_propagation(each).probabilities[case.context[0]] for each in (case, other))
+    torch.testing.assert_close(told, lied)
+
+
+def test_sets_are_counted_where_a_promise_can_be_made(arena: arenas.Arena) -> None:
+    """Nine labels promise 90 %, the six of a published split do not."""
+    sure = Prediction.certain(torch.nn.functional.one_hot(Y, 2) * 0.98 + 0.01)
+    one = contestants.Contestant("sure", lambda _: sure, leaves_out=True)
+    found = storing.sets(one, arena.drawn(6, seed=0), sure)
+    assert found == {"covered 0.9": 1, "size 0.9": 1, "covered 0.92": 1, "size 0.92": 1}
+    assert storing.sets(one, arena.drawn(2, seed=0), sure) == {}
+    assert storing.sets(contestants.Contestant("sure", lambda _: sure), arena.drawn(6, seed=0), sure) == {}
+
+
+def test_what_other_experts_or_another_recipe_measured_is_marked() -> None:
+    now = {"figures": "1", "cases": 2, "experts": list(contestants.SINGLE)}
+    assert not contestants.outdated("universal", now) and not contestants.outdated("stack", now)
+    assert contestants.outdated("universal", now | {"experts": ["x"]}) and contestants.outdated("stack", {"cases": 2})
+    assert not contestants.outdated("label-propagation", {"cases": 2})
+    assert contestants.outdated("gcn", {"stopped": {"epochs": 200}})
+
+
+def test_ampnp_learns_the_one_graph(arena: arenas.Arena) -> None:
+    case = arena.published(0)
+    p = attentive.attentive(case, attentive.Lessons(30, 10)).probabilities
+    assert float((p[case.test].argmax(1) == Y[case.test]).float().mean()) == 1

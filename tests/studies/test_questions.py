@@ -1,0 +1,57 @@
+"""What asking is worth, measured on a made-up graph in place of a public one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from studies import questions
+from torch_geometric.data import Data
+
+from mpnp.tasks import nodes
+
+
+@pytest.fixture
+def cliques(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Two cliques of twelve in place of node/texas, a third of each under the test mask; results in a folder of their own."""
+    one = torch.combinations(torch.arange(12)).t()
+    edges = torch.cat([one, one + 12, torch.tensor([[0], [12]])], 1)
+    y = (torch.arange(24) >= 12).long()
+    test = (torch.arange(24) % 3 == 0).unsqueeze(0)
+    graph = Data(x=torch.eye(24), edge_index=torch.cat([edges, edges.flip(0)], 1), y=y)
+    public = nodes.Public(graph, ~test, torch.zeros_like(test), test)
+    monkeypatch.setattr(nodes.NodeTask, "public", public)
+    monkeypatch.setattr(nodes.NodeTask, "num_classes", 2)
+    monkeypatch.setattr(questions, "OUT", tmp_path)
+    monkeypatch.setattr(questions, "PER_CLASS", 3)
+    return tmp_path
+
+
+def test_curves_are_kept_and_told(cliques: Path) -> None:
+    command = ["--graphs", "texas", "--strategies", "random", "auto", "--draws", "2"]
+    questions.main(command)
+    curve = questions.stored("texas", "auto", 1)
+    assert curve is not None and curve.labels == [2, 4, 6]
+    assert len(curve.accuracy) == len(curve.hidden) == 3 and len(curve.now) == len(curve.next) == 2
+    assert all(low <= mean <= high for mean, low, high in curve.now)
+    page = (cliques / "README.md").read_text(encoding="utf-8")
+    assert "| texas | 2 |" in page and "`auto`" in page and "Not run: cora" in page
+    assert (cliques / "curves.png").exists()
+    before = {path: path.stat().st_mtime_ns for path in cliques.rglob("*.json")}
+    questions.main(command)  # what is measured is not measured again
+    assert {path: path.stat().st_mtime_ns for path in cliques.rglob("*.json")} == before
+
+
+def test_the_test_mask_is_never_asked(cliques: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+    plain = questions.ask
+
+    def watched(*given: object, **options: object) -> object:
+        choice = plain(*given, **options)  # type: ignore[arg-type]
+        seen.extend(choice.nodes.tolist())
+        return choice
+
+    monkeypatch.setattr(questions, "ask", watched)
+    questions.measure("texas", ["random"], 1)
+    assert seen and all(node % 3 for node in seen)
