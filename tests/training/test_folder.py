@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -53,6 +54,30 @@ def test_a_moved_run_with_all_epochs_done_ends_as_it_would_have(automata: Task, 
     ended = train(automata, copy, resume=True)
     assert ended.metrics | {"minutes": 0} == whole.metrics | {"minutes": 0}
     assert torch.equal(weights(ended.model), weights(whole.model))
+
+
+@pytest.mark.parametrize("checkpoint", ["best", "last"])
+@pytest.mark.parametrize("written", [False, True])
+def test_every_epoch_stands_in_the_log_once(
+    automata: Task, whole: Fitted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checkpoint: str, written: bool
+) -> None:
+    """Killed between an epoch's row and its checkpoint, or just after that."""
+    save = run_folder.WholeFiles.save_checkpoint
+
+    def killed(self: run_folder.WholeFiles, content: dict[str, Any], path: Any, storage_options: Any = None) -> None:
+        if written or content["epoch"] != 2:
+            save(self, content, path)
+        if content["epoch"] == 2 and Path(path).stem == checkpoint:
+            raise RuntimeError("killed")
+
+    with monkeypatch.context() as patch, pytest.raises(RuntimeError, match="killed"):
+        patch.setattr(run_folder.WholeFiles, "save_checkpoint", killed)
+        train(automata, tmp_path)
+    resumed = train(automata, tmp_path, resume=True)
+    assert log(tmp_path, "epoch") == [0, 1, 2, 3]
+    for column in ("loss", "val_nll", "step"):
+        assert log(tmp_path, column) == log(whole.folder, column)
+    assert torch.equal(weights(resumed.model), weights(whole.model))
 
 
 def flip(path: Path) -> None:

@@ -15,7 +15,6 @@ from typing import Any
 import lightning as L
 import torch
 from lightning.pytorch.callbacks import Callback, EarlyStopping, ModelCheckpoint, WeightAveraging
-from lightning.pytorch.loggers import CSVLogger
 from lightning.pytorch.strategies import DDPStrategy
 from torch.optim.swa_utils import get_ema_multi_avg_fn
 
@@ -242,8 +241,6 @@ def _train(trainer: L.Trainer, learner: Learner, checkpoint: Path | None) -> boo
     """Train, from the ``checkpoint`` on if there is one; whether it came to its end."""
     first = trainer.is_global_zero
     with _fewer_warnings():
-        if checkpoint is not None and first:
-            run_folder.keep_log(trainer.logger)
         try:
             trainer.fit(learner, ckpt_path=checkpoint, weights_only=True)
         except SystemExit:  # how Lightning ends after Ctrl-C, with the last epoch's checkpoint in place
@@ -302,7 +299,7 @@ def _trainer(
     best = run_folder.Kept(checkpoints, "best", monitor, mode=mode, enable_version_counter=False)
     # Not ``save_last``, which writes only when the best is written too.
     last = run_folder.Kept(checkpoints, "last", enable_version_counter=False)
-    callbacks: list[Callback] = [best, last]
+    callbacks: list[Callback] = [run_folder.Log(out), best, last]
     if plan.average:
         callbacks.append(WeightAveraging(multi_avg_fn=get_ema_multi_avg_fn(plan.average)))
     if plan.patience is not None and not few:
@@ -321,7 +318,7 @@ def _trainer(
         deterministic="warn",  # else threads add up gradients of gathered rows in any order
         max_epochs=plan.epochs,
         callbacks=callbacks,
-        logger=CSVLogger(out, name="", version="log"),
+        logger=False,  # run_folder.Log is ours
         accumulate_grad_batches=batches,
         gradient_clip_val=plan.clip,
         reload_dataloaders_every_n_epochs=1,
@@ -329,7 +326,6 @@ def _trainer(
         enable_model_summary=False,
         num_sanity_val_steps=0,
         limit_val_batches=0 if few else None,
-        log_every_n_steps=1_000_000,  # epoch means only
     )
     return trainer, best
 

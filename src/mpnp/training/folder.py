@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 import logging
@@ -12,10 +13,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import lightning as L
 import torch
 from filelock import FileLock, Timeout
 from lightning.fabric.plugins.io.torch_io import TorchCheckpointIO
-from lightning.pytorch.callbacks import ModelCheckpoint
+from lightning.pytorch.callbacks import Checkpoint, ModelCheckpoint
 
 from ..errors import UserError
 from ..files import replacing, write_json
@@ -150,13 +152,38 @@ def read_json(path: Path) -> dict[str, Any]:
     return content
 
 
-def keep_log(logger: Any) -> None:
-    """Let the CSV ``logger`` append to the log of the run's first part, which it would delete."""
-    file = Path(logger.log_dir) / "metrics.csv"
-    if file.exists():
-        earlier = file.read_text()
-        logger.experiment.metrics_keys = earlier.partition("\n")[0].strip().split(",")
-        file.write_text(earlier)
+class Log(Checkpoint):
+    """``log/metrics.csv``, a row per epoch: kept in the checkpoints, so that it tells of no epoch that they do not.
+
+    A log that is only appended to has an epoch twice, or not at all, when the run is killed between row and checkpoint. As
+    a :class:`Checkpoint` it comes after the learner, which knows the loss, and before the checkpoints that are listed after it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / "log" / "metrics.csv"
+        self.rows: list[dict[str, float]] = []
+
+    def on_train_start(self, trainer: L.Trainer, learner: L.LightningModule) -> None:
+        self._write(trainer)
+
+    def on_train_epoch_end(self, trainer: L.Trainer, learner: L.LightningModule) -> None:
+        scores = {name: float(value) for name, value in sorted(trainer.callback_metrics.items())}
+        self.rows.append({"epoch": trainer.current_epoch, "step": trainer.global_step, **scores})
+        self._write(trainer)
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"rows": self.rows}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        self.rows = state_dict["rows"]
+
+    def _write(self, trainer: L.Trainer) -> None:
+        if not trainer.is_global_zero or not self.rows:
+            return
+        with replacing(self.file) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
+            table = csv.DictWriter(file, list(self.rows[0]))
+            table.writeheader()
+            table.writerows(self.rows)
 
 
 class WholeFiles(TorchCheckpointIO):
