@@ -142,7 +142,7 @@ def in_browser(address: str, clicks: int) -> tuple[list[float], dict[str, float]
     if program is None:
         return [], {}
     with sync_playwright() as driver:
-        arguments = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"]
+        arguments = ["--no-sandbox", "--enable-unsafe-swiftshader"]
         browser = driver.chromium.launch(executable_path=program, args=arguments)
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         page.goto(address.replace("/?", f"/graph/{ROOM}?"))

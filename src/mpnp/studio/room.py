@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -47,11 +49,20 @@ class Outbox:
         return taken
 
 
+class Believed(NamedTuple):
+    """A prediction and what it was made from: labels ``y`` [N] of classes with these ``names``."""
+
+    revision: int
+    names: list[str]
+    y: Tensor
+    prediction: Prediction
+
+
 class Room:
     """Opened in a thread, as layouts and models take time; from then on at home in one event loop.
 
     Every change is done, kept and told to all pages at once. The belief follows from a thread of its own: if labels change
-    in the meantime, only the newest are answered.
+    in the meantime, only the newest are answered. Advice follows the belief from another thread, so that no click waits for it.
     """
 
     def __init__(self, scene: Scene, model: str | Predictor, labels: Path) -> None:
@@ -61,12 +72,17 @@ class Room:
         self.belief: Belief = open_graph(model, scene.data)
         self.strategy = STRATEGY
         self.skipped = torch.zeros(scene.nodes, dtype=torch.bool)
-        self.prediction: Prediction | None = None
+        self.believed: Believed | None = None
         self.latest: dict[str, Message] = {"Scene": self._scene(), "State": self._state()}
         self.pages: set[Outbox] = set()
-        self._changed = asyncio.Event()
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="belief")
-        self._worker: asyncio.Task[None] | None = None
+        self._changed = asyncio.Event()  # there is something to believe anew
+        self._advisable = asyncio.Event()  # there is something to advise on
+        self._workers: list[asyncio.Task[None]] = []
+
+    @property
+    def prediction(self) -> Prediction | None:
+        """The newest, of labels that may have changed since."""
+        return None if self.believed is None else self.believed.prediction
 
     # --- Pages -------------------------------------------------------------------------------------------------------
 
@@ -76,8 +92,9 @@ class Room:
         for message in self.latest.values():
             page.put(message)
         self.pages.add(page)
-        if self._worker is None:
-            self._worker = asyncio.get_running_loop().create_task(self._work())
+        if not self._workers:
+            for reason, job in ((self._changed, self._believe), (self._advisable, self._advise)):
+                self._workers.append(asyncio.get_running_loop().create_task(self._work(reason, job)))
             self._changed.set()
         return page
 
@@ -91,11 +108,10 @@ class Room:
             page.put(message)
 
     async def close(self) -> None:
-        if self._worker is not None:
-            self._worker.cancel()
+        for worker in self._workers:
+            worker.cancel()
             with suppress(asyncio.CancelledError):
-                await self._worker
-        self._thread.shutdown(wait=False, cancel_futures=True)
+                await worker
 
     # --- Wishes ------------------------------------------------------------------------------------------------------
 
@@ -107,12 +123,12 @@ class Room:
             elif isinstance(wish, messages.Skip):
                 self._check(wish.node)
                 self.skipped[wish.node] = True
-                self._changed.set()
+                self._advisable.set()
             elif isinstance(wish, messages.Strategy):
                 check_strategy(wish.name)
                 self.strategy = wish.name
                 self.tell(self._state())
-                self._changed.set()
+                self._advisable.set()
             else:
                 self.perform(_command(wish))
         except UserError as error:
@@ -126,44 +142,55 @@ class Room:
             self.tell(self._state())
             self._changed.set()
 
-    # --- The model, in a thread of its own ---------------------------------------------------------------------------
+    # --- The model, in threads of its own ----------------------------------------------------------------------------
 
-    async def _work(self) -> None:
-        loop = asyncio.get_running_loop()
-        while True:
-            await self._changed.wait()
-            self._changed.clear()
-            try:
-                await loop.run_in_executor(self._thread, self._believe, loop)
-            except Stale:
-                self._changed.set()
-            except UserError as error:
-                self.tell(messages.Notice(str(error)))
-            except Exception as error:  # whatever a model does, labels can still be given and are kept
-                logging.getLogger(__name__).exception("The model failed.")
-                self.tell(messages.Notice(f"The model failed ({type(error).__name__}); labels are kept all the same."))
+    async def _work(self, reason: asyncio.Event, job: Callable[[asyncio.AbstractEventLoop], None]) -> None:
+        """Do a job in a thread of its own whenever there is reason to."""
+        loop, name = asyncio.get_running_loop(), job.__name__
+        thread = ThreadPoolExecutor(1, name, initializer=torch.set_num_threads, initargs=(_half_the_cores(),))
+        try:
+            while True:
+                await reason.wait()
+                reason.clear()
+                try:
+                    await loop.run_in_executor(thread, job, loop)
+                except Stale:
+                    pass  # what made it so is a reason
+                except UserError as error:
+                    self.tell(messages.Notice(str(error)))
+                except Exception as error:  # whatever a model does, labels can still be given and are kept
+                    logging.getLogger(__name__).exception("The model failed.")
+                    self.tell(
+                        messages.Notice(f"The model failed ({type(error).__name__}); labels are kept all the same.")
+                    )
+        finally:
+            thread.shutdown(wait=False, cancel_futures=True)
 
     def _believe(self, loop: asyncio.AbstractEventLoop) -> None:
-        """First the belief, which is awaited; then the questions; then, if nobody clicks, the long look."""
+        labelling = self.labelling
+        revision, classes, y = labelling.revision, labelling.classes, torch.tensor(labelling.labels)
+        start = time.perf_counter()
+        prediction = self.belief.believe(y, len(classes))
+        self.believed = Believed(revision, [one.name for one in classes], y, prediction)
+        told = _told(prediction, revision, 1000 * (time.perf_counter() - start))
+        loop.call_soon_threadsafe(self.tell, told)
+        loop.call_soon_threadsafe(self._advisable.set)
+
+    def _advise(self, loop: asyncio.AbstractEventLoop) -> None:
+        """First what to ask; then, if nobody clicks, the long look."""
+        if self.believed is None:  # a wish that came before the first belief, which advice will follow
+            return
+        revision, names, y, prediction = self.believed
 
         def stale() -> bool:
-            return self._changed.is_set()
+            return self._advisable.is_set() or self.labelling.revision != revision
 
         def tell(message: Message) -> None:
             loop.call_soon_threadsafe(self.tell, message)
 
-        labelling, strategy = self.labelling, self.strategy
-        revision, classes = labelling.revision, labelling.classes
-        y = torch.from_numpy(labelling.labels)
-        latest = self.latest.get("Belief")
-        prediction = self.prediction
-        if prediction is None or not isinstance(latest, messages.Belief) or latest.revision != revision:
-            start = time.perf_counter()
-            prediction = self.prediction = self.belief.believe(y, len(classes))
-            tell(_told(prediction, revision, 1000 * (time.perf_counter() - start)))
         if stale():
             raise Stale
-        names = [one.name for one in classes]
+        strategy = self.strategy
         says = strategies()[strategy]
         queue = advice.questions(self.belief, strategy, says, y, prediction, names, self.skipped, stale)
         tell(messages.Questions(revision, strategy, [asdict(one) | self._answer(one.node) for one in queue]))
@@ -172,7 +199,7 @@ class Room:
             if stale():
                 raise Stale
             time.sleep(0.02)
-        left_out = self.belief.left_out(y, len(classes), stale)
+        left_out = self.belief.left_out(y, len(names), stale)
         right = advice.accuracy(left_out, y)
         gain = advice.expected_gain(self.belief, y, prediction, queue[0].node, stale) if queue else 0.0
         stop, words = advice.verdict(gain, int((y == UNLABELLED).sum()), right, int(y[y >= 0].unique().numel()))
@@ -235,6 +262,11 @@ class Room:
     def _check(self, node: int) -> None:
         if not 0 <= node < self.scene.nodes:
             raise UserError(f"The node {node} was given, 0 to {self.scene.nodes - 1} are expected.")
+
+
+def _half_the_cores() -> int:
+    """For the belief, the other half being for advice; and never more than the user has given."""
+    return max(1, min(torch.get_num_threads(), (os.cpu_count() or 1) // 2))
 
 
 def _command(wish: Wish) -> dict[str, Any]:

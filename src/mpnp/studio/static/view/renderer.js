@@ -81,6 +81,8 @@ in vec2 spot;
 out vec4 shown;
 void main() { shown = vec4(texture(picture, spot).rgb, 1.0); }`;
 
+const UNMOVED = new Float32Array([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]);
+
 export class Renderer {
   // `smooth`: soft edges of lines, too; discs have them anyway. It costs most where there is no graphics card.
   constructor(canvas, smooth) {
@@ -91,7 +93,7 @@ export class Renderer {
     this.points = program(gl, POINTS, DISCS);
     this.lines = program(gl, LINES, STROKES);
     this.sheet = program(gl, SHEET, PRINT);
-    this.kept = gl.createTexture();
+    [this.kept, this.web] = [gl.createTexture(), gl.createTexture()];
     this.buffers = Object.fromEntries(["place", "colour", "mark", "edge", "focus"].map((name) => [name, gl.createBuffer()]));
     this.focusCount = 0;
   }
@@ -109,6 +111,7 @@ export class Renderer {
     this.solid = dimensions === 3;
     this.board = shape === "board";
     this.edgeCount = edges.length;
+    this.webSeen = null;
     this.upload("place", solid, gl.STATIC_DRAW);
     this.upload("edge", edges, gl.STATIC_DRAW, gl.ELEMENT_ARRAY_BUFFER);
     this.upload("mark", new Uint8Array(nodes), gl.DYNAMIC_DRAW);
@@ -135,27 +138,17 @@ export class Renderer {
     this.upload("focus", new Uint32Array(pairs), this.gl.DYNAMIC_DRAW, this.gl.ELEMENT_ARRAY_BUFFER);
   }
 
-  // `every`: draw only every so many nodes, for a machine that cannot keep up.
-  draw(camera, { theme, size, edges, every = 1, ratio }) {
+  // `every`: draw only every so many nodes, for a machine that cannot keep up. `still`: the same edges will be asked for again.
+  draw(camera, { theme, size, edges, every = 1, ratio, still }) {
     const { gl } = this;
-    gl.viewport(0, 0, this.canvas.width, this.canvas.height);
-    gl.clearColor(...theme.ground, 1);
-    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
+    const view = camera.matrix();
+    this.clear(theme.ground);
+    if (edges) this.drawWeb(camera, view, theme, still);
+    if (this.focusCount) this.strokes("focus", this.focusCount, view, [...theme.ink, 0.7]);
+
     gl.enable(gl.BLEND);
     gl.enable(gl.DEPTH_TEST);
     gl.depthFunc(gl.LEQUAL);
-    const view = camera.matrix();
-
-    gl.useProgram(this.lines.program);
-    gl.uniformMatrix4fv(this.lines.at.view, false, view);
-    this.attribute(this.lines, "place", 3, gl.FLOAT, 12);
-    gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
-    gl.depthMask(false);
-    const faint = Math.max(0.025, Math.min(0.5, (8 * Math.sqrt(camera.zoom)) / Math.sqrt(this.edgeCount + 1)));
-    if (edges) this.strokes("edge", this.edgeCount, [...theme.line, faint]);
-    if (this.focusCount) this.strokes("focus", this.focusCount, [...theme.ink, 0.7]);
-    gl.depthMask(true);
-
     gl.useProgram(this.points.program);
     const { at } = this.points;
     gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
@@ -171,34 +164,67 @@ export class Renderer {
     gl.drawArrays(gl.POINTS, 0, Math.ceil(this.nodes / every));
   }
 
+  // All edges. Without a graphics card they are most of the work, and they change only with where one looks from.
+  drawWeb(camera, view, theme, still) {
+    const seen = [camera.version, this.canvas.width, this.canvas.height, ...theme.line, ...theme.ground].join();
+    if (seen === this.webSeen) {
+      this.show(this.web);
+      return;
+    }
+    const faint = Math.max(0.025, Math.min(0.5, (8 * Math.sqrt(camera.zoom)) / Math.sqrt(this.edgeCount + 1)));
+    this.strokes("edge", this.edgeCount, view, [...theme.line, faint]);
+    this.webSeen = still ? seen : null;
+    if (still) this.take(this.web);
+  }
+
   // What has just been drawn, kept to be shown again.
   keep() {
+    this.take(this.kept);
+  }
+
+  // The kept picture, moved by a matrix in columns: two triangles, however many nodes there are.
+  again(matrix, ground) {
+    this.clear(ground);
+    this.show(this.kept, matrix);
+  }
+
+  clear(ground) {
     const { gl, canvas } = this;
-    gl.bindTexture(gl.TEXTURE_2D, this.kept);
+    gl.viewport(0, 0, canvas.width, canvas.height);
+    gl.clearColor(...ground, 1);
+    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
+  }
+
+  take(picture) {
+    const { gl, canvas } = this;
+    gl.bindTexture(gl.TEXTURE_2D, picture);
     gl.copyTexImage2D(gl.TEXTURE_2D, 0, gl.RGB, 0, 0, canvas.width, canvas.height, 0);
     for (const [name, value] of [["MIN_FILTER", gl.LINEAR], ["MAG_FILTER", gl.LINEAR], ["WRAP_S", gl.CLAMP_TO_EDGE], ["WRAP_T", gl.CLAMP_TO_EDGE]]) {
       gl.texParameteri(gl.TEXTURE_2D, gl[`TEXTURE_${name}`], value);
     }
   }
 
-  // The kept picture, moved by a matrix in columns: two triangles, however many nodes there are.
-  again(matrix, ground) {
+  show(picture, matrix = UNMOVED) {
     const { gl } = this;
-    gl.viewport(0, 0, this.canvas.width, this.canvas.height);
-    gl.clearColor(...ground, 1);
-    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
     gl.disable(gl.BLEND);
     gl.disable(gl.DEPTH_TEST);
     gl.useProgram(this.sheet.program);
-    gl.bindTexture(gl.TEXTURE_2D, this.kept);
+    gl.bindTexture(gl.TEXTURE_2D, picture);
     gl.uniformMatrix4fv(this.sheet.at.view, false, matrix);
     gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
   }
 
-  strokes(buffer, count, colour) {
-    const { gl } = this;
+  // Lines lie under all nodes and hide none of each other.
+  strokes(buffer, count, view, colour) {
+    const { gl, lines } = this;
+    gl.enable(gl.BLEND);
+    gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+    gl.disable(gl.DEPTH_TEST);
+    gl.useProgram(lines.program);
+    gl.uniformMatrix4fv(lines.at.view, false, view);
+    gl.uniform4fv(lines.at.stroke, colour);
+    this.attribute(lines, "place", 3, gl.FLOAT, 12);
     gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, this.buffers[buffer]);
-    gl.uniform4fv(this.lines.at.stroke, colour);
     gl.drawElements(gl.LINES, count, gl.UNSIGNED_INT, 0);
   }
 

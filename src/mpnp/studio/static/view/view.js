@@ -67,7 +67,6 @@ export class View {
   adapt(gap) {
     const inMotion = this.moving && this.movedBefore; // the first frame after a rest says nothing
     this.movedBefore = this.moving;
-    this.gap = inMotion ? gap : 0;
     if (!inMotion) return;
     if (gap > SLOW) this.spared = Math.min(this.spared + 1, 4);
     else if (gap < FAST && this.camera.solid) this.spared = Math.max(this.spared - 1, 0);
@@ -98,7 +97,7 @@ export class View {
     const theme = this.tones();
     const spared = this.moving && this.camera.solid ? this.spared : 0;
     const [edges, every] = [this.edges && !spared, 2 ** Math.max(spared - 1, 0)];
-    this.renderer.draw(this.camera, { theme, size: this.size, edges, every, ratio: this.ratio });
+    this.renderer.draw(this.camera, { theme, size: this.size, edges, every, ratio: this.ratio, still: !this.moving });
     this.kept = this.spared && !this.camera.solid ? this.camera.spot : null;
     if (this.kept) this.renderer.keep();
     this.counted();
@@ -190,10 +189,17 @@ export class View {
     change(this.camera);
     this.moving = true;
     clearTimeout(this.rest);
-    this.rest = setTimeout(() => {
-      this.moving = false;
-      this.invalidate();
-    }, Math.min(Math.max(REST, 2 * (this.gap ?? 0)), 1500)); // slow frames are no rest
+    this.rest = setTimeout(() => this.settle(), REST);
+    this.invalidate();
+  }
+
+  // At rest, unless a frame that was asked for is still waiting for a slow machine.
+  settle() {
+    if (this.waiting) {
+      this.rest = setTimeout(() => this.settle(), REST);
+      return;
+    }
+    this.moving = false;
     this.invalidate();
   }
 
