@@ -84,16 +84,17 @@ void main() { shown = vec4(texture(picture, spot).rgb, 1.0); }`;
 const UNMOVED = new Float32Array([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]);
 
 export class Renderer {
-  // `smooth`: soft edges of lines, too; discs have them anyway. It costs most where there is no graphics card.
-  constructor(canvas, smooth) {
+  constructor(canvas) {
     this.canvas = canvas;
-    const gl = canvas.getContext("webgl2", { antialias: smooth, alpha: false, powerPreference: "high-performance" });
+    // Discs have soft edges of their own, and lines get theirs where they are kept: without a graphics card it costs most.
+    const gl = canvas.getContext("webgl2", { antialias: false, alpha: false, powerPreference: "high-performance" });
     if (!gl) throw new Error("This browser has no WebGL 2, which the picture needs.");
     this.gl = gl;
     this.points = program(gl, POINTS, DISCS);
     this.lines = program(gl, LINES, STROKES);
     this.sheet = program(gl, SHEET, PRINT);
     [this.kept, this.web] = [gl.createTexture(), gl.createTexture()];
+    [this.soft, this.plain, this.strands] = [gl.createFramebuffer(), gl.createFramebuffer(), gl.createRenderbuffer()];
     this.buffers = Object.fromEntries(["place", "colour", "mark", "edge", "focus"].map((name) => [name, gl.createBuffer()]));
     this.focusCount = 0;
   }
@@ -164,22 +165,49 @@ export class Renderer {
     gl.drawArrays(gl.POINTS, 0, Math.ceil(this.nodes / every));
   }
 
-  // All edges. Without a graphics card they are most of the work, and they change only with where one looks from.
+  // All edges. Without a graphics card they are most of the work, and they change only with where one looks from: at rest they
+  // are drawn once, with soft edges, and shown again under whatever else changes.
   drawWeb(camera, view, theme, still) {
     const seen = [camera.version, this.canvas.width, this.canvas.height, ...theme.line, ...theme.ground].join();
-    if (seen === this.webSeen) {
-      this.show(this.web);
+    const faint = Math.max(0.025, Math.min(0.5, (8 * Math.sqrt(camera.zoom)) / Math.sqrt(this.edgeCount + 1)));
+    const draw = () => this.strokes("edge", this.edgeCount, view, [...theme.line, faint]);
+    if (!still) {
+      draw();
       return;
     }
-    const faint = Math.max(0.025, Math.min(0.5, (8 * Math.sqrt(camera.zoom)) / Math.sqrt(this.edgeCount + 1)));
-    this.strokes("edge", this.edgeCount, view, [...theme.line, faint]);
-    this.webSeen = still ? seen : null;
-    if (still) this.take(this.web);
+    if (seen !== this.webSeen) {
+      this.softly(theme.ground, draw);
+      this.webSeen = seen;
+    }
+    this.show(this.web);
+  }
+
+  // Draw with soft edges into the picture of all edges.
+  softly(ground, draw) {
+    const { gl, canvas } = this;
+    const [width, height] = [canvas.width, canvas.height];
+    gl.bindRenderbuffer(gl.RENDERBUFFER, this.strands);
+    gl.renderbufferStorageMultisample(gl.RENDERBUFFER, 4, gl.RGBA8, width, height);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, this.soft);
+    gl.framebufferRenderbuffer(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.RENDERBUFFER, this.strands);
+    this.clear(ground);
+    draw();
+    gl.bindTexture(gl.TEXTURE_2D, this.web);
+    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, width, height, 0, gl.RGBA, gl.UNSIGNED_BYTE, null);
+    this.stretch();
+    gl.bindFramebuffer(gl.READ_FRAMEBUFFER, this.soft);
+    gl.bindFramebuffer(gl.DRAW_FRAMEBUFFER, this.plain);
+    gl.framebufferTexture2D(gl.DRAW_FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, this.web, 0);
+    gl.blitFramebuffer(0, 0, width, height, 0, 0, width, height, gl.COLOR_BUFFER_BIT, gl.NEAREST);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
   }
 
   // What has just been drawn, kept to be shown again.
   keep() {
-    this.take(this.kept);
+    const { gl, canvas } = this;
+    gl.bindTexture(gl.TEXTURE_2D, this.kept);
+    gl.copyTexImage2D(gl.TEXTURE_2D, 0, gl.RGB, 0, 0, canvas.width, canvas.height, 0);
+    this.stretch();
   }
 
   // The kept picture, moved by a matrix in columns: two triangles, however many nodes there are.
@@ -195,10 +223,9 @@ export class Renderer {
     gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
   }
 
-  take(picture) {
-    const { gl, canvas } = this;
-    gl.bindTexture(gl.TEXTURE_2D, picture);
-    gl.copyTexImage2D(gl.TEXTURE_2D, 0, gl.RGB, 0, 0, canvas.width, canvas.height, 0);
+  // The picture that is bound may be shown at any size, and has no other side.
+  stretch() {
+    const { gl } = this;
     for (const [name, value] of [["MIN_FILTER", gl.LINEAR], ["MAG_FILTER", gl.LINEAR], ["WRAP_S", gl.CLAMP_TO_EDGE], ["WRAP_T", gl.CLAMP_TO_EDGE]]) {
       gl.texParameteri(gl.TEXTURE_2D, gl[`TEXTURE_${name}`], value);
     }

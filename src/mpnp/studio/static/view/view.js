@@ -9,7 +9,6 @@ import { MARK, Renderer } from "./renderer.js";
 const MOST_EDGES = 120_000; // drawn unless asked for
 const [SLOW, FAST, REST] = [34, 18, 160]; // milliseconds between frames; from the last move to rest
 const [GROWN, AWAY] = [1.8, 0.3]; // how much larger or smaller, and how far in heights, a kept picture may be moved
-const MOST_SMOOTH = 20_000; // nodes up to which lines are smoothed
 
 export class View {
   // `acts.tap(node)`, `acts.lasso(nodes)`, `acts.hover(node, x, y)`.
@@ -27,7 +26,7 @@ export class View {
 
   load() {
     const { scene } = this.store;
-    this.renderer ??= new Renderer(this.canvas, this.store.nodes <= MOST_SMOOTH);
+    this.renderer ??= new Renderer(this.canvas);
     this.renderer.load(scene);
     this.camera = new Camera(scene.places.shape[1] === 3, reach(scene.places, 0), reach(scene.places, 1));
     this.seen = new Float32Array(3 * this.store.nodes);
