@@ -83,7 +83,14 @@ def _size(found: dict[str, Any]) -> str:
         [one[key] for key in ("what", "nodes", "classes", "labels", "cpu_seconds", "peak_gigabytes")]
         for one in found["runs"]
     ]
+    heads = ("what", "nodes", "graphs", "seconds", "cpu_seconds", "peak_gigabytes")
+    commands = [[one[key] for key in heads] for one in found["commands"]]
     lines = [
+        "## Very large",
+        "",
+        f"`mpnp predict` in a shell, from start to end, by `{found['command']}`: four features and classes, five edges per node.",
+        "",
+        *_table(["what", "nodes", "graphs", "seconds", "CPU seconds", "GB at most"], commands),
         "## Very many classes",
         "",
         f"`{found['command']}`, one thread, a graph with 64 features and five edges per node:",

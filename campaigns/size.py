@@ -1,16 +1,20 @@
-"""Very many classes: processor time and memory of one prediction, or of two steps of training, in a process of its own."""
+"""Very many classes, nodes or graphs: time and memory of one prediction, or of two steps of training, each in a process of its own."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas
 import torch
 from torch_geometric.data import Data
 
@@ -20,6 +24,8 @@ from . import page
 
 OUT = page.HERE / "size.json"
 RUNS = (("predict", 20_000, 200, 0.1), ("predict", 20_000, 1000, 0.1), ("train", 20_000, 1000, 0.1))
+COMMANDS = (("one graph, from CSV to CSV", 1_000_000, 1), ("small graphs in one file, to CSV", 200_000, 10_000))
+FEW = 4  # features and classes of what the command reads
 
 
 def graph(nodes: int, classes: int, share: float) -> Data:
@@ -65,6 +71,51 @@ def measure(what: str, nodes: int, classes: int, share: float) -> dict[str, Any]
     }  # fmt: skip
 
 
+def command(what: str, nodes: int, graphs: int, threads: int | None = None) -> dict[str, Any]:
+    """``mpnp predict`` in a shell on so many ``nodes`` in all, with five edges each, a thousandth of them labelled, or in small
+    graphs two of each; from start to end, libraries and all."""
+    with tempfile.TemporaryDirectory() as folder:
+        given = (_tables if graphs == 1 else _many)(Path(folder), nodes, graphs)
+        words = [str(Path(sys.executable).parent / "mpnp"), "predict", str(given), "--out", f"{folder}/out.csv"]
+        started, before = time.monotonic(), os.times()
+        subprocess.run([*words, *(["--threads", str(threads)] if threads else [])], capture_output=True, check=True)
+        seconds, after = time.monotonic() - started, os.times()
+        with open(f"{folder}/out.csv", encoding="utf-8") as file:
+            assert sum(1 for _ in file) == nodes + 1
+    return {
+        "what": what, "nodes": nodes, "graphs": graphs, "seconds": round(seconds, 1),
+        "cpu_seconds": round(sum(after[2:4]) - sum(before[2:4]), 1),
+        "peak_gigabytes": round(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20, 2),
+    }  # fmt: skip
+
+
+def _tables(folder: Path, nodes: int, graphs: int) -> Path:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, FEW, nodes)
+    x = (rng.normal(size=(nodes, FEW)) + np.eye(FEW)[y]).round(3)
+    label = np.where(np.arange(nodes) % 1000 == 0, y.astype(str), "")
+    pandas.DataFrame({"id": np.arange(nodes), "label": label, **{f"x{i}": x[:, i] for i in range(FEW)}}).to_csv(
+        folder / "nodes.csv", index=False
+    )
+    ends = rng.integers(0, nodes, (2, 5 * nodes))
+    pandas.DataFrame({"source": ends[0], "target": ends[1]}).to_csv(folder / "edges.csv", index=False)
+    return folder
+
+
+def _many(folder: Path, nodes: int, graphs: int) -> Path:
+    torch.manual_seed(0)
+    size = nodes // graphs
+    made = []
+    for _ in range(graphs):
+        y = torch.randint(FEW, (size,))
+        x = torch.randn(size, FEW) + torch.eye(FEW)[y]
+        made.append(
+            Data(x=x, edge_index=torch.randint(size, (2, 2 * size)), y=torch.where(torch.arange(size) < 2, y, -1))
+        )
+    torch.save(made, folder / "graphs.pt")
+    return folder / "graphs.pt"
+
+
 def main(given: list[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m campaigns size", description=__doc__)
     parser.add_argument(
@@ -75,7 +126,10 @@ def main(given: list[str]) -> None:
         what, nodes, classes, share = options.one
         print(json.dumps(measure(what, int(nodes), int(classes), float(share))))
         return
-    kept: dict[str, Any] = {"command": "python -m campaigns size", "runs": []}
+    kept: dict[str, Any] = {"command": "python -m campaigns size", "runs": [], "commands": []}
+    for one in COMMANDS:
+        kept["commands"].append(command(*one))
+        print(kept["commands"][-1], flush=True)
     for run in RUNS:
         words = [sys.executable, "-m", "campaigns", "size", "--one", *map(str, run)]
         kept["runs"].append(

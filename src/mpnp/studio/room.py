@@ -28,6 +28,7 @@ from .messages import Message, Wish
 from .scene import Scene
 
 MOST_FEATURES, MOST_NEIGHBOURS = 50, 100  # on a node's card
+BREATH = 0.05  # seconds before advice is thought about: on a small machine the page is still drawing the belief
 PAUSE = 0.15  # seconds without a click before the long look: suspects, accuracy, the stop sign
 
 
@@ -188,17 +189,19 @@ class Room:
         def tell(message: Message) -> None:
             loop.call_soon_threadsafe(self.tell, message)
 
-        if stale():
-            raise Stale
+        def wait(seconds: float) -> None:
+            until = time.monotonic() + seconds
+            while time.monotonic() < until:
+                if stale():
+                    raise Stale
+                time.sleep(0.02)
+
+        wait(BREATH)
         strategy = self.strategy
         says = strategies()[strategy]
         queue = advice.questions(self.belief, strategy, says, y, prediction, names, self.skipped, stale)
         tell(messages.Questions(revision, strategy, [asdict(one) | self._answer(one.node) for one in queue]))
-        until = time.monotonic() + PAUSE
-        while time.monotonic() < until:
-            if stale():
-                raise Stale
-            time.sleep(0.02)
+        wait(PAUSE)
         left_out = self.belief.left_out(y, len(names), stale)
         right = advice.accuracy(left_out, y)
         gain = advice.expected_gain(self.belief, y, prediction, queue[0].node, stale) if queue else 0.0

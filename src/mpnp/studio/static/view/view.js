@@ -97,7 +97,7 @@ export class View {
     const spared = this.moving && this.camera.solid ? this.spared : 0;
     const [edges, every] = [this.edges && !spared, 2 ** Math.max(spared - 1, 0)];
     this.renderer.draw(this.camera, { theme, size: this.size, edges, every, ratio: this.ratio, still: !this.moving });
-    this.kept = this.spared && !this.camera.solid ? this.camera.spot : null;
+    this.kept = this.moving && this.spared && !this.camera.solid ? this.camera.spot : null;
     if (this.kept) this.renderer.keep();
     this.counted();
   }
