@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 from collections.abc import Callable
@@ -155,12 +156,14 @@ def test_a_full_disk_leaves_the_checkpoint_before(tmp_path: Path, monkeypatch: p
     last, disk = tmp_path / "last.ckpt", run_folder.WholeFiles()
     disk.save_checkpoint(dict.fromkeys(run_folder.PARTS, 1), last)
 
-    def full(content: object, file: object) -> None:
-        raise OSError(28, "No space left on device")
+    class Full(io.BytesIO):
+        def write(self, content: object) -> int:
+            raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(torch, "save", full)
+    monkeypatch.setattr(Path, "open", lambda path, mode: Full())
     with pytest.raises(UserError, match=r"Cannot write .*last.ckpt: No space left"):
         disk.save_checkpoint(dict.fromkeys(run_folder.PARTS, 2), last)
+    monkeypatch.undo()
     assert run_folder.load(last)["epoch"] == 1 and files(tmp_path) == {"last.ckpt"}
 
 

@@ -10,6 +10,7 @@ import os
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -194,10 +195,11 @@ class WholeFiles(TorchCheckpointIO):
     """
 
     def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any = None) -> None:
-        path = Path(path)
+        path, content = Path(path), BytesIO()
+        torch.save(checkpoint, content)  # not into the file: on a full disk torch hides what the file system says
         with replacing(path) as temporary:
             with temporary.open("wb") as file:
-                torch.save(checkpoint, file)
+                file.write(content.getbuffer())
                 file.flush()
                 os.fsync(file.fileno())
             if path.exists() and path.stem == "last":
