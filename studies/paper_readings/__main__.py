@@ -1,6 +1,7 @@
 """Which reading of the paper gives its figures on automata?
 
     python -m studies.paper_readings --together class-wise-1 mean-1     trains these side by side; goes on where it was stopped
+                                     [--family voronoi] [--seed 1]
     python -m studies.paper_readings --page                             writes the table of all that was measured
 
 The paper prints layers, widths, learning rate and epochs, but not how many graphs a step has, whether the automata use class-wise
@@ -11,9 +12,9 @@ rules are looked at once, after the last epoch, and nothing is chosen by them.
 from __future__ import annotations
 
 import argparse
-import json
 import time
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,8 @@ from mpnp.tasks.base import Task
 from . import page
 from .together import Lessons, Reading, Together
 
-TASK, EPOCHS = "ca/small-world", 200
+FAMILIES = ("small-world", "scale-free", "voronoi", "spherical-voronoi")
+EPOCHS = 200
 EVERY = 5  # epochs between validations
 VALIDATION = 60  # graphs
 READINGS = {
@@ -54,15 +56,16 @@ READINGS = {
 }
 
 
-def train(names: list[str], folder: Path, epochs: int = EPOCHS) -> None:
+def train(names: list[str], folder: Path, epochs: int = EPOCHS, family: str = FAMILIES[0], seed: int = 0) -> None:
     """Train the readings ``names`` side by side up to ``epochs``, from the last epoch on that was kept."""
-    task = get_task(TASK)
-    readings = [READINGS[name] for name in names]
+    task = get_task(f"ca/{family}")
+    readings = [replace(READINGS[name], seed=seed) for name in names]
+    place = folder / family / (f"seed{seed}" if seed else "")
     versions = list(dict.fromkeys((r.standardise, r.messages == "mean") for r in readings))
     together = Together(readings, [reading.model(task) for reading in readings], versions)
     lessons = Lessons(task, versions, Sampling(task.context, task.extra))
     validation = validation_episodes(task)
-    kept = folder.parent / "runs" / "paper-readings" / ("+".join(names) + ".pt")  # no part of the repository
+    kept = folder.parent / "runs" / place.relative_to(folder.parent) / ("+".join(names) + ".pt")  # not in the repository
     done, seconds, curves = 0, 0.0, [[] for _ in names]  # type: tuple[int, float, list[list[dict[str, float]]]]
     if kept.exists():
         state = torch.load(kept, weights_only=True)
@@ -71,8 +74,9 @@ def train(names: list[str], folder: Path, epochs: int = EPOCHS) -> None:
         together.steps, done, seconds, curves = state["steps"], state["done"], state["seconds"], state["curves"]
     for epoch in range(done, epochs):
         start = time.process_time()
-        generator = torch.Generator().manual_seed(1_000_003 + epoch)
-        for lesson in lessons.epoch(epoch):
+        number = epoch + 100_000 * seed
+        generator = torch.Generator().manual_seed(1_000_003 + number)
+        for lesson in lessons.epoch(number):
             together.learn(lesson, generator)
         for m in range(len(names)):
             together.step(m)  # what is left of the last batch
@@ -89,7 +93,7 @@ def train(names: list[str], folder: Path, epochs: int = EPOCHS) -> None:
             for m, name in enumerate(names):
                 last = epoch + 1 == EPOCHS
                 write(
-                    folder,
+                    place / f"{name}.json",
                     name,
                     together,
                     m,
@@ -120,7 +124,7 @@ def test(model: NeuralProcess, task: Task) -> dict[str, Any]:
 
 
 def write(
-    folder: Path,
+    file: Path,
     name: str,
     together: Together,
     m: int,
@@ -139,21 +143,22 @@ def write(
         "test": table,
         "made": provenance(),
     }
-    with replacing(folder / "small-world" / f"{name}.json") as temporary:
+    with replacing(file) as temporary:
         write_json(temporary, content)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--together", nargs="+", choices=READINGS, default=[])
+    parser.add_argument("--family", choices=FAMILIES, default=FAMILIES[0])
+    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--page", action="store_true")
     options = parser.parse_args()
     warnings.filterwarnings("ignore", message=".*gradient layout.*|.*Sparse.*")
     if options.together:
-        train(options.together, page.HERE)
+        train(options.together, page.HERE, family=options.family, seed=options.seed)
     if options.page:
-        found = [json.loads(path.read_text()) for path in sorted((page.HERE / "small-world").glob("*.json"))]
-        page.write(found)
+        page.write()
 
 
 if __name__ == "__main__":

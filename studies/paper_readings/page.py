@@ -8,16 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from mpnp.files import replacing
+from mpnp.reproduce.paper import cell
 
 HERE = Path(__file__).parents[2] / "results" / "paper-readings"
-CONCLUSION = (
-    "None of the readings with one graph a step is at its end: 200 epochs are 378,000 steps, 25 minutes of an undisturbed core for one\n"
-    "reading, and what stands here after a few epochs is the population mode, from which nothing can be concluded yet. What is known:\n"
-    "with 32 graphs a step and one mean the model is still at the mode after all 200 epochs, so that either the steps were more or the\n"
-    "summaries by class. No reading is named the paper's until one has come to its end."
-)
-PRINTED = (88.14, 95.09, 97.33)  # the paper's MPNP on small-world at 10, 30 and 100 %
-MODE = (68.4, 69.5, 70.1)  # and its population mode
+RATES = (0.1, 0.3, 1.0)
 WORDS = {
     "class-wise": "a mean per class over the whole context, σ a deviation, features as they are",
     "mean": "one mean for all classes",
@@ -28,40 +22,69 @@ WORDS = {
 }
 
 
-def write(found: Sequence[dict[str, Any]]) -> None:
+def write() -> None:
+    """From all runs; ``mean-32`` is one that ``mpnp reproduce`` made."""
     ran = json.loads((HERE.parent / "ca" / "small-world" / "mpnp-paper-seed0.json").read_text(encoding="utf-8"))
+    found = [_run(path) for path in sorted(HERE.rglob("*.json"))]
     with replacing(HERE / "README.md") as temporary:
         temporary.write_text(text(found, {"test": ran}), encoding="utf-8")
 
 
+def _run(path: Path) -> dict[str, Any]:
+    """A run as it is kept, in a folder of its family."""
+    return {"family": path.relative_to(HERE).parts[0], **json.loads(path.read_text(encoding="utf-8"))}
+
+
 def text(found: Sequence[dict[str, Any]], ran: dict[str, Any] | None = None) -> str:
-    """``ran``: the run of `mean-32` that ``mpnp reproduce`` made, which is no part of this program."""
+    """``ran``: the run of `mean-32`, which is no part of this program."""
+    first = [one for one in found if one["family"] == "small-world" and not one["options"]["seed"]]
+    more = [one for one in found if one not in first]
     lines = [
-        "# Readings of the paper's recipe on small-world automata", "",
+        "# Readings of the paper's recipe on automata", "",
         "Written by `python -m studies.paper_readings --page`. The paper prints layers, widths, Adam at 1e-4 and 200 epochs, and leaves",
-        "open how many graphs a step has, how the context is summarised and what σ is. Each line is one filling-in, one seed, trained by",
+        "open how many graphs a step has, how the context is summarised and what σ is. Each line is one filling-in, trained by",
         "`python -m studies.paper_readings --together NAME …`, which goes on where it was stopped. Accuracy in % on hidden cells of 60",
-        "validation graphs whose rules no other part has; at 90 % in place of 100 %, where nothing would be hidden. CPU seconds on a",
-        "machine shared with other work.", "",
-        f"The paper's MPNP on its test rules at 10 / 30 / 100 %: {_figures(PRINTED)}; its population mode: {_figures(MODE)}.", "",
+        "validation graphs whose rules no other part has; at 90 % in place of 100 %, where nothing would be hidden. Test rules are",
+        "looked at once, after the last epoch, and nothing is chosen by them. CPU seconds on a machine shared with other work.", "",
+        "## Small worlds", "",
+        f"The paper's MPNP on its test rules at 10 / 30 / 100 %: {_printed('small-world', 'mpnp')}; its population mode: "
+        f"{_printed('small-world', 'mode')}.", "",
         "| reading | graphs a step | epochs | steps | 10 % | 30 % | 90 % | CPU seconds | test at 10 / 30 / 100 % |",
         "|---|---:|---:|---:|---:|---:|---:|---:|---|",
     ]  # fmt: skip
-    for one in sorted(found, key=lambda one: -one["validation"][-1]["30"]):
-        last = one["validation"][-1]
+    for one in sorted(first, key=lambda one: -one["validation"][-1]["30"]):
         lines.append(
             f"| {one['reading']} | {one['options']['graphs']} | {one['epochs']} of {one['of']} | {one['steps']:,} | "
-            f"{last['10']:.1f} | {last['30']:.1f} | {last['90']:.1f} | {one['cpu_seconds']:,} | {_test(one)} |"
+            f"{_validated(one)} | {one['cpu_seconds']:,} | {_test(one)} |"
         )
     if ran is not None:
         lines.append(f"| mean-32, by `mpnp reproduce` | 32 | 200 of 200 | 12,000 | – | – | – | – | {_test(ran)} |")
-    whole = [one["reading"] for one in found if one["epochs"] == one["of"]]
-    lines += ["", CONCLUSION if not whole else f"At their end: {', '.join(whole)}."]
     kinds = dict.fromkeys(one["reading"].rstrip("0123456789").rstrip("-") for one in found)
     lines += ["", *(f"- `{kind}-N`: {WORDS[kind]}; N graphs a step." for kind in kinds if kind in WORDS)]
-    lines += ["", "## On the way", "", "Validation accuracy at 30 % after so many epochs.", ""]
-    lines += _curves(found)
+    if more:
+        lines += [
+            "", "## Other seeds and families", "",
+            "| family | reading | seed | epochs | 10 % | 30 % | 90 % | test at 10 / 30 / 100 % | the paper prints |",
+            "|---|---|---:|---:|---:|---:|---:|---|---|",
+        ]  # fmt: skip
+    for one in more:
+        lines.append(
+            f"| {one['family']} | {one['reading']} | {one['options']['seed']} | {one['epochs']} of {one['of']} | "
+            f"{_validated(one)} | {_test(one)} | {_printed(one['family'], 'mpnp')} |"
+        )
+    lines += ["", "## On the way", "", "Small worlds, validation accuracy at 30 % after so many epochs.", ""]
+    lines += _curves(first)
     return "\n".join(lines) + "\n"
+
+
+def _validated(one: dict[str, Any]) -> str:
+    last = one["validation"][-1]
+    return " | ".join(f"{last[rate]:.1f}" for rate in ("10", "30", "90"))
+
+
+def _printed(family: str, row: str) -> str:
+    cells = [cell(f"ca/{family}", row, rate) for rate in RATES]
+    return _figures([one.value for one in cells if one is not None])
 
 
 def _curves(found: Sequence[dict[str, Any]]) -> list[str]:
@@ -78,7 +101,7 @@ def _test(one: dict[str, Any]) -> str:
     """The library's own run has them; others once they came to their end."""
     if one["test"] is None:
         return "not at its end"
-    return _figures([100 * one["test"]["rates"][rate]["accuracy"] for rate in ("0.1", "0.3", "1.0")])
+    return _figures([100 * one["test"]["rates"][str(rate)]["accuracy"] for rate in RATES])
 
 
 def _figures(values: Sequence[float]) -> str:

@@ -79,5 +79,21 @@ def test_training_goes_on_where_it_was_stopped(tmp_path: Path, monkeypatch: pyte
         )
         assert whole["validation"] == parts["validation"] and len(whole["validation"]) == 3
     assert whole["steps"] == 3 * 2  # 14 training graphs, eight a step
-    told = page.text([whole])
-    assert "| mean-8 | 8 | 3 of 200 | 6 |" in told and "not at its end" in told
+    told = page.text([whole | {"family": "small-world"}])
+    assert "| mean-8 | 8 | 3 of 200 | 6 |" in told and "not at its end" in told and "88.1 / 95.1 / 97.3" in told
+
+
+def test_a_seed_of_another_family_has_a_row_and_a_place_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = CellularAutomaton("voronoi", graphs_total=20)
+    monkeypatch.setattr(readings, "get_task", lambda name: {"ca/voronoi": small}[name])
+    monkeypatch.setattr(readings, "VALIDATION", 2)
+    monkeypatch.setattr(readings, "EVERY", 1)
+    monkeypatch.setattr(page, "HERE", tmp_path / "page")
+    for seed in (0, 1):
+        readings.train(["class-wise-2"], page.HERE, epochs=1, family="voronoi", seed=seed)
+    files = [page.HERE / "voronoi" / "class-wise-2.json", page.HERE / "voronoi" / "seed1" / "class-wise-2.json"]
+    runs = [page._run(file) for file in files]
+    assert runs[0]["validation"] != runs[1]["validation"]
+    assert "| voronoi | class-wise-2 | 1 | 1 of 200 |" in page.text([{**runs[0], "family": "small-world"}, *runs])
