@@ -80,7 +80,7 @@ def _chaos(found: dict[str, Any]) -> str:
 
 def _size(found: dict[str, Any]) -> str:
     rows = [
-        [one[key] for key in ("what", "nodes", "classes", "labels", "cpu_seconds", "peak_gigabytes")]
+        [one[key] for key in ("what", "nodes", "classes", "labels", "seconds", "cpu_seconds", "peak_gigabytes")]
         for one in found["runs"]
     ]
     heads = ("what", "nodes", "graphs", "seconds", "cpu_seconds", "peak_gigabytes")
@@ -93,10 +93,12 @@ def _size(found: dict[str, Any]) -> str:
         *_table(["what", "nodes", "graphs", "seconds", "CPU seconds", "GB at most"], commands),
         "## Very many classes",
         "",
-        f"`{found['command']}`, one thread, a graph with 64 features and five edges per node:",
+        f"`{found['command']}`, a graph with 64 features and five edges per node:",
         "",
     ]
-    return "\n".join([*lines, *_table(["what", "nodes", "classes", "labels", "CPU seconds", "GB at most"], rows), ""])
+    return "\n".join(
+        [*lines, *_table(["what", "nodes", "classes", "labels", "seconds", "CPU seconds", "GB at most"], rows), ""]
+    )
 
 
 def _wrapped(text: str) -> str:
