@@ -41,6 +41,7 @@ TASKS = tuple(family + name for family, names in _FAMILIES.items() for name in n
 NAMES = {
     "models": MODELS,
     "predictors": (*SHIPPED, *PREDICTORS),
+    "baselines": PREDICTORS,
     "strategies": STRATEGIES,
     "kinds": KINDS,
     "tables": TABLES,

@@ -25,7 +25,7 @@ def arguments(parser: ArgumentParser) -> None:
         help="{tables} (default: all)",
     )
     parser.add_argument("--tasks", type=str, nargs="+", default=[], help="only these, by name ('mpnp tasks')")
-    parser.add_argument("--models", type=str, nargs="+", default=[], help="only these, of {models}, {predictors}")
+    parser.add_argument("--models", type=str, nargs="+", default=[], help="only these, of {models}, {baselines}")
     parser.add_argument("--seeds", type=int, default=1, help="runs of each model, with seeds 0, 1, …")
     parser.add_argument(
         "--budget",
