@@ -45,8 +45,15 @@ def test_more_labels_narrow_the_interval_and_later_widens_it() -> None:
     assert flat.accuracy == pytest.approx(now.accuracy)
 
 
+def test_of_few_nodes_the_share_that_is_right_varies_by_chance() -> None:
+    few, many = (forecast(believed(0.8, nodes), labels(24, 6, nodes), (0,))[0] for nodes in (50, 5000))
+    assert few.accuracy == pytest.approx(many.accuracy)
+    assert few.low < many.low and many.high < few.high
+
+
 def test_the_only_label_of_a_class_does_not_count() -> None:
-    one, two = forecast(believed(0.8), labels(5, 0), (0,))[0], forecast(believed(0.8), labels(5, 1), (0,))[0]
+    one = forecast(believed(0.8), labels(5, 0), (0,))[0]
+    two = forecast(believed(0.8, 101), labels(5, 1, 101), (0,))[0]  # as many without a label
     assert (one.accuracy, one.low) == pytest.approx((two.accuracy, two.low))
 
 

@@ -5,14 +5,16 @@ that can be trusted shows on the given labels, each predicted as if it were not 
 believed to be right about e. Labels that were asked for because they are hard lower both alike, so the ratio still holds elsewhere:
 
 .. math::
-    a \sim Beta(s \hat a, s (1 - \hat a)), \qquad \hat a = \bar p \, \frac{h + m}{e + m}, \qquad s = s_0 + s_1 n
+    a \sim Beta(s \hat a, s (1 - \hat a)), \qquad \hat a = \bar p \, \frac{h + m}{e + m}, \qquad \frac1s = \frac1{s_0 + s_1 n} + \frac1N
 
-m keeps the ratio near 1 with few labels; :math:`s_0, s_1` make the 90 % interval hold on made-up graphs. With k more labels the share of mistakes is expected to
+m keeps the ratio near 1 with few labels; :math:`s_0, s_1` make the 90 % interval hold on made-up graphs, and the N nodes without a label
+are a sample themselves: of few of them the share that is right varies by chance. With k more labels the share of mistakes is expected to
 fall as a power of the labels, at the rate which looking one answer ahead finds; the interval widens, since the rate is a guess.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -74,13 +76,13 @@ def forecast(
     rate = RATE
     if gain is not None and labelled.numel():
         rate = min(max(gain, 0.0) * labelled.numel() / max((1 - min(now, 0.999)) * hidden.numel(), 1e-9), STEEPEST)
-    return [_one(k, now, strength, rate, labelled.numel()) for k in more]
+    return [_one(k, now, strength, rate, labelled.numel(), max(hidden.numel() - k, 1)) for k in more]
 
 
-def _one(more: int, now: float, strength: float, rate: float, labels: int) -> Forecast:
+def _one(more: int, now: float, strength: float, rate: float, labels: int, hidden: int) -> Forecast:
     growth = (labels + 1 + more) / (labels + 1)
     mean = min(max(1 - (1 - min(now, 1.0)) * growth**-rate, 1e-3), 1 - 1e-3)
-    weight = strength / (1 + torch.tensor(growth).log().item())
+    weight = 1 / ((1 + math.log(growth)) / strength + 1 / hidden)
     from scipy import stats  # slow to import
 
     spread = stats.beta(weight * mean, weight * (1 - mean))
