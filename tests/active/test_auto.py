@@ -15,14 +15,14 @@ from mpnp.episode import Episode
 from mpnp.models.label_propagation import LabelPropagation
 
 
-def two_rings(size: int = 10) -> Episode:
-    """Two rings of one class each, a label on both."""
+def two_rings(size: int = 10, labels: int = 1) -> Episode:
+    """Two rings of one class each, with so many labels on both."""
     around = torch.arange(size)
     edges = torch.stack([around, around.roll(1)])
     y = torch.cat([torch.zeros(size, dtype=torch.long), torch.ones(size, dtype=torch.long)])
     graph = Data(x=torch.zeros(2 * size, 1), edge_index=torch.cat([edges, edges + size], 1), y=y)
     context = torch.zeros(2 * size, dtype=torch.bool)
-    context[[0, size]] = True
+    context[:labels] = context[size : size + labels] = True
     return Episode.from_graphs([graph], context, 2)
 
 
@@ -40,12 +40,25 @@ class Fixed:
 
 
 def test_it_is_the_default_and_looks_ahead_where_it_can() -> None:
-    episode, predictor = two_rings(), LabelPropagation()
+    episode, predictor = two_rings(labels=auto.COVER), LabelPropagation()
     prediction = predictor.predict(episode)
     assert STRATEGY == "auto"
     for given in (None, predictor):
         got = ask("auto", episode, prediction, count=3, predictor=given)
         assert torch.equal(got.nodes, ask("expected", episode, prediction, count=3, predictor=given).nodes)
+
+
+def test_with_few_labels_it_looks_at_nodes_that_stand_for_others() -> None:
+    """In both of two graphs, of which one has labels enough."""
+    few, enough = two_rings(), two_rings(labels=auto.COVER)
+    context = torch.cat([few.context, enough.context])
+    episode = Episode.from_graphs([two_rings().graph, two_rings().graph], context, 2)
+    prediction = LabelPropagation().predict(episode)
+    got = ask("auto", episode, prediction, count=3).nodes
+    standing = ask("featprop", episode, prediction, count=3).nodes
+    ahead = ask("expected", episode, prediction, count=3).nodes
+    assert set(got[:3].tolist()) == set(standing[:3].tolist())
+    assert got[3:].tolist() == ahead[3:].tolist()
 
 
 def test_where_it_cannot_it_asks_as_rehearsed(monkeypatch: pytest.MonkeyPatch) -> None:

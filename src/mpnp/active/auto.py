@@ -17,8 +17,10 @@ from ..prediction import Prediction, Predictor
 from .contract import Choice, Strategy, by_graph
 from .expected import Expected, affordable
 from .labellings import labelled_by, shown_labels
+from .rivals import FeatProp
 from .sampling import sample_episode
 
+COVER = 3  # labels per class up to which nodes are covered before anything is believed of them
 DRAWS = 2  # made-up labellings of a rehearsal
 STEPS = 3  # questions in it
 BLOCKS = 6  # in which a labelling is drawn
@@ -40,7 +42,9 @@ _RECENT: deque[_Rehearsed] = deque(maxlen=64)
 class Auto:
     """One strategy for everybody: ``expected``, or where a model cannot be asked again so often, the best of ``rehearsed``.
 
-    ``universal`` and predictors that are not given look ahead through the stand-in of ``expected``, at any size of graph. Any other model is
+    ``universal`` and predictors that are not given look ahead through the stand-in of ``expected``, at any size of graph; with fewer
+    than three labels per class what they believe is no guide yet, and only nodes that :class:`FeatProp` finds to stand for those
+    unlike all labelled ones are looked at. Any other model is
     asked itself on graphs of a few thousand nodes; on larger ones it first rehearses, with labels drawn jointly from its own
     belief, and once more whenever the labels have doubled.
     """
@@ -57,9 +61,10 @@ class Auto:
         return replace(self, expected=ahead, predictor=predictor, samples=samples, seed=seed)
 
     def choose(self, episode: Episode, prediction: Prediction, pool: Tensor, count: int, noise: Tensor) -> Choice:
-        if self.expected.predictor is None or all(
-            affordable(nodes, episode.num_classes) for nodes in episode.graph.ptr.diff().tolist()
-        ):
+        if self.expected.predictor is None:
+            pool = _covering(episode, prediction, pool, count, noise)
+            return self.expected.choose(episode, prediction, pool, count, noise)
+        if all(affordable(nodes, episode.num_classes) for nodes in episode.graph.ptr.diff().tolist()):
             return self.expected.choose(episode, prediction, pool, count, noise)
         nodes, scores = [], []
         for number, (start, end) in enumerate(itertools.pairwise(episode.graph.ptr.tolist())):
@@ -87,6 +92,17 @@ class Auto:
         name = max(worth, key=worth.__getitem__)
         _RECENT.append(_Rehearsed(x, edges, start, max(labels, 1), name))
         return self.rehearsed[name]
+
+
+def _covering(episode: Episode, prediction: Prediction, pool: Tensor, count: int, noise: Tensor) -> Tensor:
+    """The ``pool`` [N] of nodes to look at: in a graph of few labels those alone that stand for what no label covers."""
+    labels = torch.zeros(episode.num_graphs).index_add_(0, episode.batch, episode.context.float())
+    few = (labels < COVER * episode.num_classes)[episode.batch]
+    if not bool((few & pool).any()):
+        return pool
+    standing = torch.zeros_like(pool)
+    standing[FeatProp().choose(episode, prediction, pool & few, count, noise).nodes] = True
+    return pool & (standing | ~few)
 
 
 def rehearse(
