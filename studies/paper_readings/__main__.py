@@ -65,7 +65,9 @@ def train(names: list[str], folder: Path, epochs: int = EPOCHS, family: str = FA
     together = Together(readings, [reading.model(task) for reading in readings], versions)
     lessons = Lessons(task, versions, Sampling(task.context, task.extra))
     validation = validation_episodes(task)
-    kept = folder.parent / "runs" / place.relative_to(folder.parent) / ("+".join(names) + ".pt")  # not in the repository
+    kept = (
+        folder.parent / "runs" / place.relative_to(folder.parent) / ("+".join(names) + ".pt")
+    )  # not in the repository
     done, seconds, curves = 0, 0.0, [[] for _ in names]  # type: tuple[int, float, list[list[dict[str, float]]]]
     if kept.exists():
         state = torch.load(kept, weights_only=True)
