@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 from torch_geometric.data import Data
 
-from mpnp.active import ask
+from mpnp.active import ask, rivals
 from mpnp.episode import Episode
 from mpnp.prediction import Prediction
 
@@ -37,6 +38,20 @@ def test_featprop_takes_one_of_each_lump() -> None:
     nodes = ask("featprop", lumps(sizes), sure(25), count=3).nodes.tolist()
     assert sorted(lump(node, sizes) for node in nodes) == [0, 1, 2]
     assert lump(ask("featprop", lumps(sizes, context=(0, 12)), sure(25)).nodes.tolist()[0], sizes) == 2
+
+
+def test_a_very_large_graph_has_fewer_witnesses(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes, widths = (60, 50, 40), []
+    measure = rivals._apart
+
+    def seen(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+        widths.append(other.size(0))
+        return measure(one, other)
+
+    monkeypatch.setattr(rivals, "_apart", seen)
+    monkeypatch.setattr(rivals, "MOST_APART", 100 * 150)
+    nodes = ask("featprop", lumps(sizes), sure(150), count=3).nodes.tolist()
+    assert widths == [100] and sorted(lump(node, sizes) for node in nodes) == [0, 1, 2]
 
 
 def test_coverage_takes_what_no_label_is_near_to() -> None:

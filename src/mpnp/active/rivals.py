@@ -15,6 +15,8 @@ from .contract import Choice, best, by_graph
 from .seen import looks, views_of
 
 WITNESSES = 1000  # nodes drawn by noise on which coverage is measured
+MOST_APART = 2**27  # distances of all nodes to them at once: of a graph of a million nodes there are fewer
+FEWEST = 64
 ROUNDS = 10  # of k-means
 DAMPING = 0.85
 
@@ -76,6 +78,11 @@ def _to_centre(places: Tensor, clusters: int, noise: Tensor) -> Tensor:
     return _apart(places, centres).amin(1)
 
 
+def _witnesses(noise: Tensor) -> Tensor:
+    """Node numbers, [W]."""
+    return noise.argsort()[: max(FEWEST, min(WITNESSES, MOST_APART // max(noise.numel(), 1)))]
+
+
 def _apart(one: Tensor, other: Tensor) -> Tensor:
     """Distances, not by matrix products, by which equal rows come out apart where there are few."""
     mode = (
@@ -102,7 +109,7 @@ class FeatProp:
         for views, (start, end) in zip(views_of(episode), itertools.pairwise(ptr), strict=True):
             part = slice(start, end)
             places = looks(views)
-            apart = _apart(places, places[noise[part].argsort()[:WITNESSES]])  # [N, W]
+            apart = _apart(places, places[_witnesses(noise[part])])  # [N, W]
             shown = apart[episode.context[part]]
             reached = shown.amin(0) if shown.size(0) else apart.amax().expand(apart.size(1)).clone()
             left, one = pool[part].clone(), torch.zeros(end - start, dtype=torch.long)
@@ -136,7 +143,7 @@ class Coverage:
         ptr = episode.graph.ptr.tolist()
         for views, (start, end) in zip(views_of(episode), itertools.pairwise(ptr), strict=True):
             part = slice(start, end)
-            witness = noise[part].argsort()[:WITNESSES]
+            witness = _witnesses(noise[part])
             covers = torch.cat([self._influences(views, witness), self._near(views, witness)], 1)  # [N, 2 W]
             open_to = ~covers[episode.context[part]].any(0)
             left, one = pool[part].clone(), torch.zeros(end - start, dtype=torch.long)
