@@ -149,8 +149,8 @@ def in_browser(address: str, clicks: int) -> tuple[list[float], dict[str, float]
         while not page.evaluate("!!globalThis.studio?.store.verdict"):
             page.wait_for_timeout(50)
         classes = page.evaluate("studio.store.classes.length")
-        whole, frames = (page.evaluate(TURNING, {"seconds": 6, "whole": whole}) for whole in (True, False))
         times = page.evaluate(CLICKING, {"clicks": clicks, "pause": 1000 * PAUSE, "classes": classes})
+        whole, frames = (page.evaluate(TURNING, {"seconds": 6, "whole": whole}) for whole in (True, False))
         browser.close()
     return times, {"drawn anew": whole, "in motion": frames}
 

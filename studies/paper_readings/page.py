@@ -82,9 +82,10 @@ def text(found: Sequence[dict[str, Any]], ran: dict[str, Any] | None = None) -> 
 def _named(one: dict[str, Any]) -> str:
     return (
         f"**The reading: `{NAMED}`.** A summary per class, one graph a step, all 200 epochs, σ a deviation: {_test(one)} on our test rules,\n"
-        f"where the paper prints {_printed('small-world', 'mpnp')}. What decides are the steps: 378,000 of one graph. With eight graphs a step\n"
-        "the same model is on the same way an eighth as far, and with 32 and 12,000 steps it has not left the population mode. One mean for\n"
-        "all classes leaves the mode, too, but later, and stays below: the automata's MPNP is the paper's class-wise one."
+        f"where the paper prints {_printed('small-world', 'mpnp')}. What decides are the steps, 378,000 of one graph: in as many epochs of eight\n"
+        "graphs a step the same model gets less far, and with 32 graphs and one mean it has not left the population mode. One mean for all\n"
+        "classes leaves the mode later and stays below. Whether a class's mean is over the whole context or over its own nodes cannot be\n"
+        "told by the figures. One seed; σ as a variance was not run to its end."
     )
 
 

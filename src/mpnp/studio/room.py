@@ -28,7 +28,9 @@ from .messages import Message, Wish
 from .scene import Scene
 
 MOST_FEATURES, MOST_NEIGHBOURS = 50, 100  # on a node's card
-BREATH = 0.05  # seconds before advice is thought about: on a small machine the page is still drawing the belief
+QUICK = (
+    0.2  # seconds that a belief may take; of a slower one, so much longer is waited before advice, which slows the next
+)
 PAUSE = 0.15  # seconds without a click before the long look: suspects, accuracy, the stop sign
 
 
@@ -51,12 +53,13 @@ class Outbox:
 
 
 class Believed(NamedTuple):
-    """A prediction and what it was made from: labels ``y`` [N] of classes with these ``names``."""
+    """A prediction, what it was made from, labels ``y`` [N] of classes with these ``names``, and the ``seconds`` it took."""
 
     revision: int
     names: list[str]
     y: Tensor
     prediction: Prediction
+    seconds: float
 
 
 class Room:
@@ -172,8 +175,9 @@ class Room:
         revision, classes, y = labelling.revision, labelling.classes, torch.tensor(labelling.labels)
         start = time.perf_counter()
         prediction = self.belief.believe(y, len(classes))
-        self.believed = Believed(revision, [one.name for one in classes], y, prediction)
-        told = _told(prediction, revision, 1000 * (time.perf_counter() - start))
+        seconds = time.perf_counter() - start
+        self.believed = Believed(revision, [one.name for one in classes], y, prediction, seconds)
+        told = _told(prediction, revision, 1000 * seconds)
         loop.call_soon_threadsafe(self.tell, told)
         loop.call_soon_threadsafe(self._advisable.set)
 
@@ -181,7 +185,7 @@ class Room:
         """First what to ask; then, if nobody clicks, the long look."""
         if self.believed is None:  # a wish that came before the first belief, which advice will follow
             return
-        revision, names, y, prediction = self.believed
+        revision, names, y, prediction, seconds = self.believed
 
         def stale() -> bool:
             return self._advisable.is_set() or self.labelling.revision != revision
@@ -189,14 +193,14 @@ class Room:
         def tell(message: Message) -> None:
             loop.call_soon_threadsafe(self.tell, message)
 
-        def wait(seconds: float) -> None:
-            until = time.monotonic() + seconds
+        def wait(pause: float) -> None:
+            until = time.monotonic() + pause
             while time.monotonic() < until:
                 if stale():
                     raise Stale
                 time.sleep(0.02)
 
-        wait(BREATH)
+        wait(seconds - QUICK)
         strategy = self.strategy
         says = strategies()[strategy]
         queue = advice.questions(self.belief, strategy, says, y, prediction, names, self.skipped, stale)
