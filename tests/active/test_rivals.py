@@ -40,6 +40,18 @@ def test_featprop_takes_one_of_each_lump() -> None:
     assert lump(ask("featprop", lumps(sizes, context=(0, 12)), sure(25)).nodes.tolist()[0], sizes) == 2
 
 
+def test_medoids_are_those_of_looking_at_all_nodes_every_time() -> None:
+    random = torch.Generator().manual_seed(0)
+    places, noise = torch.rand(2000, 3, generator=random), torch.rand(2000, generator=random, dtype=torch.double)
+    apart, pool = torch.cdist(places, places[:300]), torch.rand(2000, generator=random) < 0.7
+    reached = apart[0]
+    for node, gain in rivals._medoids(apart, reached, pool, 30, noise):
+        plain = (reached - apart).clamp(min=0).mean(1).masked_fill(~pool, -1)
+        assert int(node) == int(plain.argmax()) and float(gain) == pytest.approx(float(plain.max()))
+        reached = torch.minimum(reached, apart[node[0]])
+        pool[node] = False
+
+
 def test_a_very_large_graph_has_fewer_witnesses(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes, widths = (60, 50, 40), []
     measure = rivals._apart
