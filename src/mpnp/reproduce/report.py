@@ -65,7 +65,8 @@ NOTES: dict[str, tuple[str, ...]] = {
         "validation. And the split, 80/10/10 at first, was made 70/10/20 after seeing that the limit on its 270 test graphs was "
         "lower than on the other parts, before any model here was trained.",
         "mpnp-paper, where it was run, is the paper's recipe with 32 graphs a step and one summary for all classes. It stays at the "
-        "population mode. What else the paper may mean, and what that gives, is measured apart (results/paper-readings).",
+        "population mode. Read with one graph a step and summaries by class, as the paper may be, the same recipe gives its figures: "
+        "measured apart (results/paper-readings).",
         ZERO_SHOT,
     ),
     "ppisp": (
