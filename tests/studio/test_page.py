@@ -307,8 +307,8 @@ def test_a_picture_that_is_kept_and_moved_is_the_one_drawn_anew(chromium: Any, s
                 return [...pixel.slice(0, 3)];
               });
               view.spared = 1;
-              view.draw();
               view.moving = true;
+              view.draw();
               camera.pan(-40, 25);
               camera.zoomAt(0.8, 200, 100);
               camera.rotate(0.4, 0);
