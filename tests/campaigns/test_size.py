@@ -15,3 +15,9 @@ def test_half_of_the_edges_lie_within_a_class() -> None:
     graph = size.graph(400, 10, 1.0)
     source, target = graph.edge_index
     assert 0.5 < float((graph.y[source] == graph.y[target]).float().mean()) < 0.65
+
+
+def test_the_command_line_is_measured_from_start_to_end() -> None:
+    found = size.command("small", nodes=40, graphs=4, threads=1)
+    assert (found["nodes"], found["graphs"]) == (40, 4)
+    assert found["seconds"] > 0 and found["cpu_seconds"] > 0 and found["peak_gigabytes"] > 0.1
