@@ -95,7 +95,7 @@ def lines(table: dict[str, list[dict[str, Any]]]) -> list[str]:
         "## One graph, a few labels: the first answer of `universal`",
         "",
         "CPU seconds on one thread after import, every point in its own process; opening: what depends on no label, once per graph. "
-        "On a machine that is busy with other work, as this one was, CPU seconds are more too: caches are shared. "
+        "On a machine that is busy with other work CPU seconds are more too: caches are shared. "
         f"Random graphs: {FEATURES} features, {CLASSES} classes, {LABELS:,} labels (half of the nodes, where that is fewer).",
         "",
         "| graph | nodes | edges | seconds | of these, opening | peak memory, MB |",

@@ -90,6 +90,7 @@ def _size(found: dict[str, Any]) -> str:
         "",
         f"`mpnp predict` in a shell, from start to end, by `{found['command']}`: four features and classes, five edges per node.",
         "",
+        *_remark(found),
         *_table(["what", "nodes", "graphs", "seconds", "CPU seconds", "GB at most"], commands),
         "## Very many classes",
         "",
