@@ -2,7 +2,7 @@
 
     python -m studies.paper_readings --together class-wise-1 mean-1     trains these side by side; goes on where it was stopped
                                      [--family voronoi] [--seed 1]
-    python -m studies.paper_readings --page                             writes the table of all that was measured
+    python -m studies.paper_readings --page                             writes the table of all that was measured, and results/ca
 
 The paper prints layers, widths, learning rate and epochs, but not how many graphs a step has, whether the automata use class-wise
 summaries, or whether a spread is a deviation or a variance. Everything is validated on validation rules every five epochs; test

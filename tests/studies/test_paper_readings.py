@@ -12,6 +12,7 @@ from studies.paper_readings import page
 from studies.paper_readings.together import Lessons, Reading, Together
 
 from mpnp.episode import Sampling, sample_episode
+from mpnp.reproduce import plan
 from mpnp.tasks.cellular_automata import CellularAutomaton
 from mpnp.training.objectives import elbo
 
@@ -97,3 +98,27 @@ def test_a_seed_of_another_family_has_a_row_and_a_place_of_its_own(
     runs = [page._run(file) for file in files]
     assert runs[0]["validation"] != runs[1]["validation"]
     assert "| voronoi | class-wise-2 | 1 | 1 of 200 |" in page.text([{**runs[0], "family": "small-world"}, *runs])
+
+
+def test_the_named_reading_is_the_run_of_the_tables_that_says_so() -> None:
+    """Its options are those of the recipe 'paper' and of the row's model, and its figures a result that is taken for it."""
+    task = CellularAutomaton("small-world", graphs_total=20)
+    reading = readings.READINGS[page.NAMED]
+    rate = dict.fromkeys(("accuracy", "nll", "brier", "ece", "accuracy_paper"), 0.9)
+    test = {
+        "task": task.name,
+        "data": "generated",
+        "model": "mpnp-c",
+        "split": "test",
+        "draws": 3,
+        "seed": 0,
+        "rates": {"0.1": rate},
+    }
+    run = {"family": "small-world", "reading": page.NAMED, "options": vars(reading) | {"seed": 1}, "epochs": 200, "cpu_seconds": 60,
+           "test": test, "made": {"threads": 1}}  # fmt: skip
+    job, table = page.result(run)
+    recipe, configuration = job.settings()
+    assert (recipe.batch_graphs, recipe.learning_rate, recipe.epochs, recipe.keep) == (1, 1e-4, readings.EPOCHS, "last")
+    assert configuration == reading.configuration(task)
+    assert job.seed == 1 and table.at(0.1).accuracy == 0.9
+    assert job == next(one for one in plan.jobs(["cellular-automata"], rows=["mpnp-paper"], seeds=2) if one.seed == 1)

@@ -19,7 +19,7 @@ from .records import Record
 OURS = "ampnp"
 THEIRS = ("mpnp", "mpnp-c", "r-mpnp")  # the paper's model: one of them is in each of its tables
 # The same model by the paper's recipe; and, while the same model has no run, the one with class-wise summaries, which is said.
-SAME = {"mpnp-paper": "mpnp"}
+SAME = {row: variant.stands_for for row, variant in VARIANTS.items() if variant.stands_for}
 RELATIVES = {"mpnp-c": "mpnp", "np-c": "np"}
 LIMITS = ("rule-table", "rule-posterior")  # they are told how rules work, so they win no cell
 ORDER = (

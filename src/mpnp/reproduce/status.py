@@ -121,9 +121,11 @@ def run_rows(found: Iterable[Record], reading: str) -> dict[tuple[str, str], boo
     """Task and model of every run by this ``reading``, and whether its data are a stand-in; what trains nothing is in both."""
     rows: dict[tuple[str, str], bool] = {}
     for record in found:
-        model = VARIANTS[record.row].model if record.row in VARIANTS else record.row
-        changed = record.row in VARIANTS and VARIANTS[record.row].recipe != "paper"  # an ablation is another model
-        if not changed and (model in PREDICTORS or _recipe(record) == reading):
+        variant = VARIANTS.get(record.row)
+        if variant is not None and variant.stands_for is None:
+            continue  # an ablation is another model
+        model = variant.stands_for if variant is not None and variant.stands_for else record.row
+        if model in PREDICTORS or _recipe(record) == reading:
             rows[record.task, model] = record.table.data == "stand-in"
     return rows
 

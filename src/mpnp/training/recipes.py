@@ -27,7 +27,10 @@ def recipe(name: str, model: ModelConfig, task: Task) -> Recipe:
 
 
 def papers(model: str, appendix: str) -> Recipe:
-    """The paper's recipe, with the epochs and the learning rate of its appendix."""
+    """The paper's recipe, with the epochs and the learning rate of its appendix.
+
+    It does not say how many graphs a step has: with one its figures on automata come out (results/paper-readings).
+    """
     if model in PAPER_FAMILY:
         row = paper_row(model, appendix)
         epochs, rate = row.epochs, row.learning_rate
@@ -42,10 +45,12 @@ def papers(model: str, appendix: str) -> Recipe:
         weight_decay=0.0,
         schedule="constant",
         clip=None,
+        batch_graphs=1,
         log_uniform=False,
         epoch_steps=1,
         all_targets=False,
         augment=False,
+        keep="last",
     )
 
 
