@@ -8,7 +8,7 @@ from torch import Tensor
 from torch_geometric.data import Batch, Data
 
 from mpnp.errors import UserError
-from mpnp.graphs import GraphSet, check_graph, plain_edges
+from mpnp.graphs import GraphSet, all_sound, check_graph, plain_edges
 
 
 def edges(*pairs: tuple[int, int]) -> Tensor:
@@ -239,3 +239,28 @@ def test_a_notebook_shows_sizes_and_no_tensor() -> None:
     graph = Data(x=torch.ones(4, 2), edge_index=torch.stack([around, around.roll(1)]), y=torch.tensor([0, 1, -1, -1]))
     page = GraphSet.from_data_list([graph, graph])._repr_html_()
     assert "tensor" not in page and "<td>8</td>" in page and "<td>4</td>" in page
+
+
+def test_graphs_are_sound_together_if_each_of_them_is(graphs: list[Data]) -> None:
+    assert all_sound(graphs)
+    for name, value in (
+        ("x", torch.full((5, 3), torch.nan)),
+        ("x", torch.ones(5)),
+        ("x", torch.ones(0, 3)),
+        ("x", None),
+        ("x", torch.ones(5, 4)),
+        ("y", torch.full((5,), -2)),
+        ("y", torch.zeros(4, dtype=torch.long)),
+        ("y", torch.zeros(5)),
+        ("edge_index", edges((0, 5))),
+        ("edge_index", edges((-1, 2))),
+        ("edge_index", torch.tensor([[0.0], [1.0]])),
+        ("edge_index", torch.zeros(3, 1, dtype=torch.long)),
+        ("edge_weight", -torch.ones(2)),
+        ("edge_weight", torch.ones(3)),
+        ("edge_type", torch.ones(3)),
+    ):
+        other = Data(x=torch.ones(5, 3), edge_index=edges((0, 1), (1, 0)), y=torch.zeros(5, dtype=torch.long))
+        assert all_sound([*graphs, other])
+        other[name] = value
+        assert not all_sound([*graphs, other]), (name, value)

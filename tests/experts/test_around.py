@@ -6,9 +6,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from mpnp.experts.around import around, everything, shared_neighbours
+from mpnp.experts import regression
+from mpnp.experts.around import around, everything, few_shared_neighbours, shared_neighbours
 from mpnp.experts.context import Context
 from mpnp.experts.judge import Judge
+from mpnp.experts.regression import spanned_by
 
 from .made import both, two_towns, views
 
@@ -84,6 +86,36 @@ def test_neighbours_shared_with_landmarks() -> None:
     root = torch.where(a.sum(1) > 0, a.sum(1).clamp(min=1e-9).rsqrt(), 0)
     dense = root[:, None] * (a @ (root.square()[:, None] * a)) * root
     torch.testing.assert_close(shared_neighbours(context, context.landmarks), dense[:, [1, 5, 6]])
+
+
+def test_the_few_neighbours_shared_in_a_large_graph() -> None:
+    graph = both([(i, i + 1) for i in range(99)])
+    weight = 0.5 + torch.rand(99, generator=torch.Generator().manual_seed(0))
+    context = Context(
+        views(graph, 101, weight=torch.cat([weight, weight])),
+        torch.tensor([0, 40, 100]),
+        Judge(torch.tensor([0, 1, 1]), 2),
+    )
+    few = few_shared_neighbours(context, context.landmarks)
+    assert few.nnz < 10
+    torch.testing.assert_close(torch.from_numpy(few.toarray()), shared_neighbours(context, context.landmarks))
+    star = given(both([(0, i) for i in range(1, 50)]), 50, {1: 0, 2: 1})
+    assert few_shared_neighbours(star, star.landmarks) is None
+
+
+def test_a_large_graph_is_regressed_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = both([(i, i + 1) for i in range(399)] + [(i, i + 2) for i in range(398)])
+    context = given(graph, 400, {i: i // 200 for i in range(0, 400, 7)})
+
+    def said() -> Tensor:
+        return spanned_by(
+            context, "adj", lambda n: shared_neighbours(context, n), lambda n: few_shared_neighbours(context, n)
+        )
+
+    dense = said()
+    monkeypatch.setattr(regression, "LARGE", 0)
+    monkeypatch.setattr(regression, "spanned", None)  # is not asked
+    torch.testing.assert_close(said(), dense, rtol=1e-4, atol=1e-4)
 
 
 def test_everything_side_by_side_has_one_weight_per_block() -> None:

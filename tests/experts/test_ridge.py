@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from mpnp.experts.ridge import LAMBDAS, Fit, kernel_ridge, ridge
+from mpnp.experts.ridge import LAMBDAS, Fit, kernel_ridge, ridge, spanned_ridge
 
 N, C = 9, 3
 
@@ -75,3 +75,12 @@ def test_kernels_without_an_inverse_give_finite_values(kind: str, basis: str) ->
     assert fit.left_out.shape == (len(LAMBDAS), given.size(0), C)
     if basis == "nothing":
         assert not fit.left_out.any()
+
+
+def test_columns_spanned_by_landmarks_are_regressed_as_if_written_out() -> None:
+    columns, y = data(4)
+    half = torch.randn(4, 4, generator=torch.Generator().manual_seed(1), dtype=torch.double)
+    plain, short = ridge(columns @ half, y), spanned_ridge(columns, half, y)
+    torch.testing.assert_close(short.left_out, plain.left_out)
+    for place in range(len(LAMBDAS)):
+        torch.testing.assert_close(short.weights(place), half @ plain.weights(place))

@@ -40,7 +40,7 @@ def test_context_nodes_hear_all_labels_but_their_own(name: str) -> None:
     mass = sent @ context.shown
     others = torch.stack([sent[i] @ context.shown.index_fill(0, i, 0) for i in SHOWN])
     log_p, pinch, exponent = context.judge.spread(others, mass.sum(1).mean())
-    said = one_by_one(context)[name]
+    said = dict(one_by_one(context))[name]
     torch.testing.assert_close(said[SHOWN], log_p.float(), rtol=1e-4, atol=1e-4)
     expected = context.judge.shared_out(mass, mass.sum(1).mean().double(), pinch, exponent).float()
     torch.testing.assert_close(said[1::2], expected[1::2], rtol=1e-4, atol=1e-4)
@@ -57,7 +57,7 @@ def test_the_own_label_has_no_part_in_the_opinion(monkeypatch: pytest.MonkeyPatc
         judge = context.judge
         judge.shares = torch.full((3,), 1 / 3).double()
         monkeypatch.setattr(judge, "spread", lambda mass, mean: (judge.shared_out(mass, mean, 0.1, 1.0), 0.1, 1.0))
-        return one_by_one(context)
+        return dict(one_by_one(context))
 
     one, two = said(graph.y), said(other)
     for name in ("lp1", "lp2", "lp8"):
@@ -73,25 +73,36 @@ def test_folds_hear_the_labels_of_other_folds(monkeypatch: pytest.MonkeyPatch) -
         [sent[i] @ context.shown.index_fill(0, SHOWN[context.fold == context.fold[k]], 0) for k, i in enumerate(SHOWN)]
     )
     log_p, _, _ = context.judge.spread(others * FOLDS / (FOLDS - 1), mass.sum(1).mean())
-    torch.testing.assert_close(folded(context)["lp2"][SHOWN], log_p.float(), rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(dict(folded(context))["lp2"][SHOWN], log_p.float(), rtol=1e-4, atol=1e-4)
 
 
 def test_only_where_there_is_much_to_walk_folds_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     context = given()
-    exact, rough = one_by_one(context), folded(context)
-    assert all(torch.equal(spread(context)[name], exact[name]) for name in SPREAD)
+    exact, rough = dict(one_by_one(context)), dict(folded(context))
+    assert all(torch.equal(dict(spread(context))[name], exact[name]) for name in SPREAD)
     monkeypatch.setattr(module, "MOST_WALKED", 0)
-    assert all(torch.equal(spread(context)[name], rough[name]) for name in SPREAD)
+    assert all(torch.equal(dict(spread(context))[name], rough[name]) for name in SPREAD)
     for name in SPREAD:  # both say much the same of nodes without a label
         agree = exact[name][1::2].argmax(1) == rough[name][1::2].argmax(1)
         assert agree.float().mean() > 0.8
+
+
+def test_part_by_part_is_as_all_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = two_towns(200)
+    shown = torch.arange(0, 200, 2)
+    context = Context(Views.of(graph), shown, Judge(graph.y[shown], 3))
+    whole = dict(one_by_one(context))
+    monkeypatch.setattr(module, "LARGE", 0)
+    monkeypatch.setattr(module, "CACHED", 1)  # a block of 64 labels, then another
+    for name, said in one_by_one(context):
+        torch.testing.assert_close(said, whole[name], rtol=1e-4, atol=1e-4)
 
 
 def test_a_label_reaches_as_far_as_its_steps() -> None:
     """On a path with a label at either end."""
     path = both([(i, i + 1) for i in range(6)])
     context = Context(views(path, 7), torch.tensor([0, 6]), Judge(torch.tensor([0, 1]), 2))
-    said = spread(context)
+    said = dict(spread(context))
     assert said["lp1"][1, 0] > said["lp1"][1, 1]
     torch.testing.assert_close(said["lp1"][2].exp(), torch.tensor([0.5, 0.5]))
     assert said["lp2"][2, 0] > said["lp2"][2, 1]
@@ -101,7 +112,7 @@ def test_a_label_reaches_as_far_as_its_steps() -> None:
 
 def test_where_no_label_arrives_the_shares_are_said() -> None:
     context = Context(views(both([(0, 1), (1, 2)]), 4), torch.tensor([0, 1]), Judge(torch.tensor([0, 0]), 2))
-    for name, said in spread(context).items():
+    for name, said in spread(context):
         assert said.isfinite().all()
         if name != "lp50":
             expected = context.judge.shares.float() ** torch.tensor([[0.5], [1.0], [2.0]])

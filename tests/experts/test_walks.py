@@ -51,7 +51,7 @@ def test_operators_are_those_of_the_dense_matrix(name: str) -> None:
     root = (strength + loop).rsqrt()
     expected = (root[:, None] * (a + loop * torch.eye(NODES)) * root) @ h
     torch.testing.assert_close(walks.normalised(h), expected)
-    torch.testing.assert_close(walks._convolution @ h, expected)  # with very many values
+    torch.testing.assert_close(walks.convolution @ h, expected)  # with very many values
     torch.testing.assert_close(walks.incoming(h), w @ h / w.sum(1, keepdim=True).clamp(min=1e-9))
     torch.testing.assert_close(walks.outgoing(h), w.t() @ h / w.t().sum(1, keepdim=True).clamp(min=1e-9))
 

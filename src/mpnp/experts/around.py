@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
 from .context import Context
+from .sparse import scipy_of
+from .walks import Walks
 
 ROUNDING = 1e-5  # what may be left of the own label when it is taken out
+FEW = 0.1  # of all nodes, that share neighbours with one
 
 
 def around(context: Context) -> Tensor:
@@ -39,12 +44,29 @@ def everything(context: Context, labels_around: Tensor) -> Tensor:
     scaled = []
     for block in blocks:
         centred = block - block.mean(0)
-        scaled.append(centred / centred.square().sum(1).mean().sqrt().clamp(min=1e-6))
+        scaled.append(centred.div_(centred.square().sum(1).mean().sqrt().clamp(min=1e-6)))
     return torch.cat(scaled, 1)
 
 
 def shared_neighbours(context: Context, nodes: Tensor) -> Tensor:
     """D^-1/2 A D^-1 A D^-1/2 at ``nodes`` [m], [N, m]."""
     walks = context.views.walks
-    root = walks.strength.clamp(min=1e-30).rsqrt().unsqueeze(1) * (walks.strength > 0).unsqueeze(1)
+    root = _root(walks).unsqueeze(1)
     return root * walks.sum(root.square() * walks.sum(root * context.units(nodes)))
+
+
+def few_shared_neighbours(context: Context, nodes: Tensor) -> Any:
+    """The same as a sparse matrix of SciPy's; ``None`` where not few nodes share neighbours, as those around a hub do."""
+    from scipy.sparse import diags_array
+
+    walks = context.views.walks
+    if float(walks.sum(walks.degree.unsqueeze(1))[nodes].sum()) > FEW * nodes.numel() * context.views.nodes:
+        return None
+    root, matrix = _root(walks).numpy(), scipy_of(walks.matrix)
+    ends = matrix.T.tocsc()[:, nodes.numpy()]  # A is symmetric
+    inner = matrix @ diags_array(root**2) @ ends @ diags_array(root[nodes.numpy()])
+    return (diags_array(root) @ inner).tocsr()
+
+
+def _root(walks: Walks) -> Tensor:
+    return walks.strength.clamp(min=1e-30).rsqrt() * (walks.strength > 0)

@@ -51,8 +51,7 @@ class Context:
         return units
 
     def opinion(self, log_p: Tensor, left_out: Tensor) -> Tensor:
-        """Log-probabilities of all nodes [N, C], those of the context as they are ``left_out`` [n, C]."""
-        log_p = log_p.clone()
+        """Log-probabilities of all nodes [N, C], those of the context replaced by what they are ``left_out`` [n, C]."""
         log_p[self.nodes] = left_out.to(log_p)
         return log_p
 

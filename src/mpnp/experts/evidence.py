@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ..progress import counted, stage
-from .around import around, everything, shared_neighbours
+from .around import around, everything, few_shared_neighbours, shared_neighbours
 from .clumps import clumps
 from .columns import Columns
 from .context import Context
@@ -98,7 +98,17 @@ def single(context: Context) -> Iterator[tuple[str, Tensor]]:
         labels = around(context)
         yield "nbr", linear(context, labels)
         yield "nbr_rbf", radial(context, labels)
-        yield "cat", radial(context, everything(context, labels))
+        mixed = everything(context, labels)
         del labels
-        yield "adj", spanned_by(context, "adj", lambda nodes: shared_neighbours(context, nodes))
-        yield from spread(context).items()
+        yield "cat", radial(context, mixed)
+        del mixed
+        yield (
+            "adj",
+            spanned_by(
+                context,
+                "adj",
+                lambda nodes: shared_neighbours(context, nodes),
+                lambda nodes: few_shared_neighbours(context, nodes),
+            ),
+        )
+        yield from spread(context)

@@ -19,6 +19,8 @@ LOWEST = -12.0  # log-probability
 
 def log_shares(scores: Tensor) -> Tensor:
     """log softmax over few classes of many nodes, [N, C]: columns first, several times faster than PyTorch's row by row."""
+    if scores.size(1) > MANY:
+        return scores.log_softmax(1)
     return scores.t().contiguous().log_softmax(0).t().contiguous()
 
 
@@ -44,7 +46,7 @@ class Judge:
 
     def _loss(self, choices: int, log_p: Callable[[slice], Tensor]) -> Tensor:
         """The :meth:`nll` of so many ``choices`` [...], whose ``log_p`` [..., n, C] are made part by part."""
-        width = choices * self.classes * (8 if self.classes > MANY else 1)  # small parts are made in memory used before
+        width = choices * self.classes
         whole = [self.nll(log_p(part), part) for part in parts(self.y.numel(), width)]
         return torch.stack(whole).sum(0) if len(whole) > 1 else whole[0]
 

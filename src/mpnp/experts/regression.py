@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -10,9 +11,10 @@ from torch import Tensor
 from .columns import Columns
 from .context import Context
 from .judge import log_shares
-from .ridge import kernel_ridge, ridge
+from .ridge import kernel_ridge, ridge, spanned_ridge
 
 PART = 2**22  # numbers in a block of radial kernel values
+LARGE = 2**24  # numbers in columns of which most are zeros, from which on only the others are kept
 LARGEST = 60.0  # a score before it becomes a probability
 
 
@@ -53,11 +55,27 @@ def spanned(context: Context, columns: Tensor) -> Tensor:
     )
 
 
-def spanned_by(context: Context, name: str, make: Callable[[Tensor], Tensor]) -> Tensor:
-    """A kernel that depends on no label: ``make`` gives its columns [N, m] at nodes [m], which are kept where there is room."""
+def spanned_by(
+    context: Context, name: str, make: Callable[[Tensor], Tensor], sparse: Callable[[Tensor], Any] | None = None
+) -> Tensor:
+    """A kernel that depends on no label: ``make`` gives its columns [N, m] at nodes [m], which are kept where there is room;
+    ``sparse`` the same as a matrix of SciPy's, for where they are very many, or ``None`` where few of them are zero."""
     if context.columns is not None and context.columns.holds(context.landmarks):
         return _kept(context, context.columns, name, make)
-    return spanned(context, make(context.landmarks))
+    many = sparse is not None and context.views.nodes * context.landmarks.numel() >= LARGE
+    columns = sparse(context.landmarks) if sparse is not None and many else None
+    if columns is None:
+        return spanned(context, make(context.landmarks))
+
+    def rows(nodes: Tensor) -> Tensor:
+        return torch.from_numpy(columns[nodes.numpy()].toarray())
+
+    return _spanned(
+        context,
+        rows(context.landmarks),
+        lambda weights: torch.from_numpy(columns @ weights.numpy()),
+        lambda: rows(context.nodes),
+    )
 
 
 def _kept(context: Context, columns: Columns, name: str, make: Callable[[Tensor], Tensor]) -> Tensor:
@@ -78,14 +96,12 @@ def _spanned(
     judge = context.judge
     if context.exact:
         fit = kernel_ridge(among, judge.centred)
-        lam, temperature, left_out = judge.choose(fit)
-        weights = fit.weights(lam)
     else:  # Nyström: the landmarks span a space in which regression is linear
         values, vectors = torch.linalg.eigh(among.double())
         half = vectors / values.clamp(min=1e-6 * float(values.max()) + 1e-30).sqrt()
-        fit = ridge(at_context().double() @ half, judge.centred)
-        lam, temperature, left_out = judge.choose(fit)
-        weights = half @ fit.weights(lam)
+        fit = spanned_ridge(at_context(), half, judge.centred)
+    lam, temperature, left_out = judge.choose(fit)
+    weights = fit.weights(lam)
     return _opinion(context, everywhere(weights.float()), temperature, left_out)
 
 

@@ -51,6 +51,17 @@ def kernel_ridge(kernel: Tensor, y: Tensor) -> Fit:
     return Fit(left_out, alpha)
 
 
+def spanned_ridge(columns: Tensor, half: Tensor, y: Tensor) -> Fit:
+    """:func:`ridge` of ``y`` [n, C] on ``columns @ half`` [n, m], with fewer landmarks m than nodes: two products of all nodes
+    instead of three. The weights are those of ``columns``."""
+    columns, y = columns.double(), y.double()
+    values, right = torch.linalg.eigh(half.t() @ (columns.t() @ columns) @ half)
+    values = values.clamp(min=0)
+    left = columns @ (half @ (right / values.clamp(min=1e-12 * float(values.max()) + 1e-300).sqrt()))
+    left_out, alpha = _solve(values, left, y, y.size(0))
+    return Fit(left_out, lambda place: half @ (half.t() @ (columns.t() @ alpha(place))))
+
+
 def _solve(values: Tensor, left: Tensor, y: Tensor, nodes: int) -> tuple[Tensor, Callable[[int], Tensor]]:
     """Leave-one-out values for every λ [L, n, C], and α [n, C] of one of them; ``values`` [r] and ``left`` [n, r] decompose
     the kernel. With very many classes values are in single precision: they are sums of few, and many."""

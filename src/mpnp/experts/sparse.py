@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -27,6 +28,14 @@ def pattern(matrix: Tensor) -> Tensor:
     with _silence():
         ones = torch.ones_like(matrix.values())
         return torch.sparse_csr_tensor(matrix.crow_indices(), matrix.col_indices(), ones, matrix.shape)
+
+
+def scipy_of(matrix: Tensor) -> Any:
+    """A matrix in compressed rows as SciPy has it, on the same memory."""
+    from scipy.sparse import csr_array
+
+    parts = (matrix.values(), matrix.col_indices(), matrix.crow_indices())
+    return csr_array(tuple(part.numpy() for part in parts), shape=tuple(matrix.shape))
 
 
 @contextmanager

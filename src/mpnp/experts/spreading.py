@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from .columns import Family
 from .context import FOLDS, Context
 from .parts import parts
-from .walks import Walks
+from .walks import LARGE, Walks
 
 SPREAD = {"lp1": 1, "lp2": 2, "lp8": 8, "lp50": 50}
 BALANCED = "lp50"
 KEEP = 0.95  # of what a step passes on
 MANY = 64  # classes from which on labels may be fewer than classes in folds
 MOST_WALKED = 1e9  # multiplications for letting every context node spread by itself
+CACHED = 2**21  # numbers on their way at a time, where they are many: they stay in the cache, and in memory used before
 
 
-def spread(context: Context) -> dict[str, Tensor]:
-    """Log-probabilities [N, C] by name."""
+def spread(context: Context) -> Iterator[tuple[str, Tensor]]:
+    """Log-probabilities [N, C] by name, one after the other: with very many classes each is large."""
     edges = context.views.walks.matrix.values().numel()
     alone = context.exact and context.count * edges * max(SPREAD.values()) <= MOST_WALKED
     classes = context.judge.classes
@@ -28,37 +30,42 @@ def spread(context: Context) -> dict[str, Tensor]:
     return one_by_one(context) if alone or fewer else folded(context)
 
 
-def one_by_one(context: Context) -> dict[str, Tensor]:
+def one_by_one(context: Context) -> Iterator[tuple[str, Tensor]]:
     """Every label spreads by itself, so that each can be left out exactly."""
     if (kept := _kept(context)) is not None:
         at, labels = context.nodes, context.labels
         return _alone(context, ((name, kept.times(at, labels, i), kept.own(at, i)) for i, name in enumerate(SPREAD)))
-    nodes, y = context.views.nodes, context.judge.y
+    if context.count * context.views.nodes < LARGE:
+        at, labels, column = context.nodes, context.labels, torch.arange(context.count)
+        found = _arrived(context.views.walks, context.units(at))
+        return _alone(context, [(name, total @ labels, total[at, column]) for name, total in found])
+    return _alone(context, _in_parts(context))
+
+
+def _in_parts(context: Context) -> Iterator[tuple[str, Tensor, Tensor]]:
+    """What has arrived everywhere [N, C], and at every context node from itself [n]; class by class, part by part."""
+    nodes, order = context.views.nodes, context.judge.y.argsort(stable=True)
     mass = {name: torch.zeros(nodes, context.judge.classes) for name in SPREAD}
     own = {name: torch.zeros(context.count) for name in SPREAD}
-    for part in parts(context.count, nodes):
-        column = torch.arange(part.stop - part.start)
-        units = torch.zeros(nodes, column.numel())
-        units[context.nodes[part], column] = 1
-        for name, total in _arrived(context.views.walks, units):
-            own[name][part] = total[context.nodes[part], column]
-            if column.numel() == context.count:
-                mass[name] = total @ context.labels
-            else:
-                mass[name].index_add_(1, y[part], total)
-    return _alone(context, ((name, mass.pop(name), own[name]) for name in SPREAD))
+    for part in parts(context.count, nodes, CACHED):
+        here = order[part]
+        at, kind, column = context.nodes[here], context.judge.y[here], torch.arange(here.numel())
+        first = int(kind[0])
+        labels = F.one_hot(kind - first).float()  # of the few classes in this part, which are neighbours
+        for name, total in _arrived(context.views.walks, context.units(at), context.views.walks.convolution):
+            own[name][here] = total[at, column]
+            mass[name][:, first : first + labels.size(1)] += total @ labels
+    return ((name, mass.pop(name), own[name]) for name in SPREAD)
 
 
-def _alone(context: Context, masses: Iterable[tuple[str, Tensor, Tensor]]) -> dict[str, Tensor]:
+def _alone(context: Context, masses: Iterable[tuple[str, Tensor, Tensor]]) -> Iterator[tuple[str, Tensor]]:
     """From what has arrived everywhere [N, C], and at every context node from itself [n]."""
-    opinions = {}
     for name, arrived, own in masses:
         others = arrived[context.nodes] - own.unsqueeze(1) * context.labels
-        opinions[name] = _shared_out(context, arrived, others.clamp(min=0), name == BALANCED)
-    return opinions
+        yield name, _shared_out(context, arrived, others.clamp(min=0), name == BALANCED)
 
 
-def folded(context: Context) -> dict[str, Tensor]:
+def folded(context: Context) -> Iterator[tuple[str, Tensor]]:
     """All labels of a class spread together, and the context is predicted in folds, each from the others."""
     nodes, classes = context.views.nodes, context.judge.classes
     found: dict[str, list[tuple[Tensor, Tensor]]] = {name: [] for name in SPREAD}
@@ -76,11 +83,9 @@ def folded(context: Context) -> dict[str, Tensor]:
             table = total.view(nodes, FOLDS + 1, -1)
             left_out = table[context.nodes, context.fold] * FOLDS / (FOLDS - 1)
             found[name].append((table[:, FOLDS].clone(), left_out))
-    opinions = {}
     for name in SPREAD:
         mass, left_out = (torch.cat(tables, 1) for tables in zip(*found.pop(name), strict=True))
-        opinions[name] = _shared_out(context, mass, left_out, name == BALANCED)
-    return opinions
+        yield name, _shared_out(context, mass, left_out, name == BALANCED)
 
 
 def _kept(context: Context) -> Family | None:
@@ -100,12 +105,12 @@ def _times(kept: Family, nodes: Tensor, given: Tensor) -> Iterator[tuple[str, Te
         yield name, kept.times(nodes, given, i)
 
 
-def _arrived(walks: Walks, start: Tensor) -> Iterator[tuple[str, Tensor]]:
-    """What has arrived everywhere [N, k] after as many steps as each expert waits."""
+def _arrived(walks: Walks, start: Tensor, matrix: Tensor | None = None) -> Iterator[tuple[str, Tensor]]:
+    """What has arrived everywhere [N, k] after as many steps as each expert waits; ``matrix`` of a step, where there is one."""
     flow, total = start, torch.zeros_like(start)
     names = {steps: name for name, steps in SPREAD.items()}
     for step in range(1, max(names) + 1):
-        flow = KEEP * walks.normalised(flow)
+        flow = (walks.normalised(flow) if matrix is None else matrix @ flow).mul_(KEEP)
         total += flow
         if step in names:
             yield names[step], total

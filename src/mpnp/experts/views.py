@@ -10,7 +10,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from .features import LIMIT, read
-from .sparse import pattern
+from .sparse import pattern, scipy_of
 from .walks import Walks
 
 RESTART = 0.12  # of the personalised PageRank along which features are smoothed
@@ -110,7 +110,7 @@ class Views:
         adjacent = pattern(self.walks.matrix)
         degree = self.walks.degree
         if float(degree.square().sum()) <= EXACT:
-            closed = _triangles(adjacent, self.nodes)
+            closed = _triangles(adjacent)
         else:  # an estimate by random signs: E[v ∘ A³ v] is the diagonal of A³
             signs = torch.randn(self.nodes, 64, generator=torch.Generator().manual_seed(0)).sign()
             closed = (signs * (adjacent @ (adjacent @ (adjacent @ signs)))).mean(1).clamp(min=0)
@@ -118,10 +118,7 @@ class Views:
         return (closed / pairs).clamp(max=1).unsqueeze(1)
 
 
-def _triangles(adjacent: Tensor, nodes: int) -> Tensor:
+def _triangles(adjacent: Tensor) -> Tensor:
     """Twice the number of triangles at every node, [N]: the diagonal of A³."""
-    from scipy.sparse import csr_matrix
-
-    parts = (adjacent.values(), adjacent.col_indices(), adjacent.crow_indices())
-    matrix = csr_matrix(tuple(part.numpy() for part in parts), shape=(nodes, nodes))
-    return torch.from_numpy((matrix @ matrix).multiply(matrix).sum(1).A1).float()
+    matrix = scipy_of(adjacent)
+    return torch.from_numpy((matrix @ matrix).multiply(matrix).sum(1)).float()

@@ -58,14 +58,14 @@ class Walks:
     def normalised(self, h: Tensor) -> Tensor:
         """D^-1/2 (A + s I) D^-1/2 h, s the mean strength of an edge: the propagation of a graph convolution."""
         if h.numel() >= LARGE:
-            return self._convolution @ h
+            return self.convolution @ h
         loop = self._loop
         root = (self.strength + loop).rsqrt().unsqueeze(-1)
         scaled = h * root
         return (self.sum(scaled) + loop * scaled) * root
 
     @cached_property
-    def _convolution(self) -> Tensor:
+    def convolution(self) -> Tensor:
         """The matrix of :meth:`normalised`: one pass over many values instead of five."""
         counts, here = self.matrix.crow_indices().diff(), torch.arange(self.nodes)
         row, column = torch.repeat_interleave(here, counts), self.matrix.col_indices()

@@ -191,15 +191,23 @@ class Model(nn.Module, ABC):
             reading = self.read(episode)
             everything = torch.arange(episode.num_nodes, device=reading.x.device)
             query, order = (everything if nodes is None else nodes).sort()
-            some = max(1, MOST_ANSWERS // (samples * episode.num_classes))
-            answers = [self._answer(self.outputs(reading, part, samples, seed)) for part in query.split(some)]
-        return (answers[0] if len(answers) == 1 else Prediction.join(answers, episode.num_classes)).at(order.argsort())
+            return self.answers(reading, query, samples, seed).at(None if nodes is None else order.argsort())
+
+    def answers(self, reading: Reading, query: Tensor, samples: int, seed: int) -> Prediction:
+        """What :meth:`outputs` at the nodes ``query`` [Q] say, in bounded memory."""
+        classes = reading.episode.num_classes
+        some = max(1, MOST_ANSWERS // (samples * classes))
+        answers = [self._answer(self.outputs(reading, part, samples, seed)) for part in query.split(some)]
+        return answers[0] if len(answers) == 1 else Prediction.join(answers, classes)
 
     def _answer(self, out: Tensor) -> Prediction:
         """What likelihood outputs [Q, K, outputs] say."""
-        temperature = 1.0 if self.calibration is None else self.calibration.temperature
         out = out.transpose(0, 1)
-        return Prediction.from_samples(self.likelihood.probabilities(out), self.likelihood.scale(out), temperature)
+        return Prediction.from_samples(self.likelihood.probabilities(out), self.likelihood.scale(out), self.temperature)
+
+    @property
+    def temperature(self) -> float:
+        return 1.0 if self.calibration is None else self.calibration.temperature
 
     @classmethod
     def from_pretrained(cls, folder: Path | str) -> Self:
@@ -268,10 +276,11 @@ class LatentModel(Model):
         """
 
     def outputs(self, reading: Reading, query: Tensor, samples: int, seed: int) -> Tensor:
-        """The same latent noise serves all graphs, so that a graph is predicted alike in any batch."""
-        if not self.has_latent:
-            return self.decode(reading, None, query)
+        return self.decode(reading, self.drawn(reading, samples, seed) if self.has_latent else None, query)
+
+    def drawn(self, reading: Reading, samples: int, seed: int) -> Tensor:
+        """Latents given the context, [B, K, …]. The same noise serves all graphs, so that one is predicted alike in any batch."""
         prior = self.latent(reading, reading.episode.shown().unsqueeze(1))
         chance = torch.Generator().manual_seed(seed)  # of the processor, so that noise is the same on every device
         noise = torch.randn(samples, *prior.loc.shape[2:], generator=chance, device="cpu")
-        return self.decode(reading, prior.loc + prior.scale * noise.to(prior.loc), query)
+        return prior.loc + prior.scale * noise.to(prior.loc)

@@ -1,6 +1,7 @@
 """``universal``: one model for any graph, any features and any number of classes, trained on made-up graphs alone."""
 
 import math
+from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -21,6 +22,7 @@ from ..graphs import UNLABELLED
 from ..nn.neighbours import Neighbours
 from ..nn.weighing import Weigher, opinions
 from ..prediction import Prediction
+from ..progress import counted
 from .base import PART, LatentModel, ModelConfig, Reading, evaluating, in_parts
 
 PLAIN = 10  # facts of a problem; besides, there are three of every expert
@@ -129,6 +131,16 @@ class Questions(Reading):
     def from_context(self) -> list[Question]:
         return self.ask(self.episode.shown())
 
+    def asked(self, z: Tensor, query: Tensor) -> Iterator[tuple[Question, Tensor, Tensor]]:
+        """Every problem with its own samples of ``z`` [B, K, z], and its own numbers for those of ``query`` [Q] that are in it;
+        ``query`` rises."""
+        bounds = torch.tensor([nodes.start for nodes, _ in self.parts] + [self.episode.num_nodes], device=query.device)
+        places = torch.searchsorted(query, bounds).tolist()
+        found = zip(self.parts, self.from_context, z, pairwise(places), strict=True)
+        for (nodes, _), question, sample, (first, last) in found:
+            if first < last:
+                yield question, sample, query[first:last] - nodes.start
+
 
 class Universal(LatentModel):
     """Closed-form experts give evidence for every class; a neural process trained on made-up graphs weighs it.
@@ -207,12 +219,13 @@ class Universal(LatentModel):
 
     def decode(self, reading: Reading, z: Tensor | None, query: Tensor) -> Tensor:
         assert isinstance(reading, Questions) and z is not None
-        scores = []
-        for (nodes, _), question, sample in zip(reading.parts, reading.from_context, z, strict=True):
-            inside = query[(query >= nodes.start) & (query < nodes.stop)] - nodes.start
-            if inside.numel():
-                scores.append(self.score(question, sample, inside))
+        scores = [self.score(question, sample, nodes) for question, sample, nodes in reading.asked(z, query)]
         return torch.cat(scores) if scores else z.new_zeros(0, z.size(1), reading.episode.num_classes)
+
+    def answers(self, reading: Reading, query: Tensor, samples: int, seed: int) -> Prediction:
+        assert isinstance(reading, Questions)
+        asked = reading.asked(self.drawn(reading, samples, seed), query)
+        return Prediction.join([self.believed(*one) for one in asked], reading.episode.num_classes)
 
     def score(self, question: Question, z: Tensor, nodes: Tensor) -> Tensor:
         """Scores of every class [Q, K, C] at ``nodes`` [Q] of one problem, for samples ``z`` [K, z]."""
@@ -224,17 +237,19 @@ class Universal(LatentModel):
 
         return in_parts(nodes.numel(), self._width(question), work)
 
-    def believed(self, question: Question, z: Tensor, temperature: float = 1.0) -> Prediction:
-        """What follows from :meth:`score` of all nodes, part by part, and never as logarithms: a third of the time."""
+    def believed(self, question: Question, z: Tensor, nodes: Tensor) -> Prediction:
+        """What follows from :meth:`score`, part by part, and never as logarithms: a third of the time."""
         summary, share = self.summary(question), self.share(question)
         size = max(1, PART // self._width(question))
         parts = []
-        for nodes in torch.arange(question.node.size(0), device=question.node.device).split(size):
-            scores, log_p = self._scores(question, summary, z, nodes)
+        for some in counted(nodes.split(size), -(-nodes.numel() // size)):
+            scores, log_p = self._scores(question, summary, z, some)
             p = scores.transpose(1, 2).softmax(1)  # [Q, C, K]: classes are not last in memory, which is fast
             if share > 0:
-                p = p.mul_(1 - share).add_(log_p[..., STACK].exp().unsqueeze(-1), alpha=share)
-            parts.append(Prediction.from_samples(p.permute(2, 0, 1), temperature=temperature))
+                stack = log_p[..., STACK].exp()  # whose sum is above one, as no opinion is below LOWEST
+                whole = 1 - share + share * stack.sum(1, keepdim=True)
+                p = p.mul_(((1 - share) / whole).unsqueeze(-1)).add_((stack / whole).unsqueeze(-1), alpha=share)
+            parts.append(Prediction.from_samples(p.permute(2, 0, 1), temperature=self.temperature))
         return Prediction.join(parts, question.kind.size(0))
 
     def _scores(self, question: Question, summary: Tensor, z: Tensor, nodes: Tensor) -> tuple[Tensor, Tensor]:
@@ -293,5 +308,5 @@ class Session:
         with evaluating(model):
             q = model.weigher.latent(model.summary(question))
             noise = torch.randn(samples, q.loc.size(0), generator=torch.Generator().manual_seed(seed), device="cpu")
-            temperature = 1.0 if model.calibration is None else model.calibration.temperature
-            return model.believed(question, q.loc + q.scale * noise.to(q.loc), temperature).to("cpu")
+            everyone = torch.arange(question.node.size(0), device=q.loc.device)
+            return model.believed(question, q.loc + q.scale * noise.to(q.loc), everyone).to("cpu")

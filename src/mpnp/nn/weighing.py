@@ -30,8 +30,10 @@ def opinions(log_p: Tensor) -> Tensor:
 def two_best(values: Tensor) -> tuple[Tensor, Tensor]:
     """The highest and the second highest over the classes, [Q, C, E] → [Q, 1, E] each; alike where two classes are."""
     if values.size(1) > FEW:
-        best, second = values.topk(2, dim=1).values.split(1, dim=1)
-        return best, second
+        best = values.amax(1, keepdim=True)
+        first = values == best
+        second = values.masked_fill(first, -torch.inf).amax(1, keepdim=True)
+        return best, torch.where(first.sum(1, keepdim=True) > 1, best, second)
     best = second = torch.full_like(values[:, 0], -torch.inf)
     for one in values.unbind(1):
         best, second = torch.maximum(best, one), torch.maximum(second, torch.minimum(best, one))

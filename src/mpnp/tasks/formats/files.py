@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from ...errors import UserError
-from ...graphs import check_graph
+from ...graphs import all_sound, check_graph
 from .csv_files import read_csv
 from .frames import read_parquet
 from .gexf import read_gexf
@@ -43,9 +43,10 @@ def load(path: Path, choices: Choices) -> OwnGraphs:
 
 def checked(own: OwnGraphs) -> OwnGraphs:
     """The same, once every graph is known to be sound; nodes without features get the constant 1."""
-    for i, graph in enumerate(own.graphs):
+    for graph in own.graphs:
         if graph.x is not None and graph.x.dim() == 2 and graph.x.size(1) == 0:
             graph.x = torch.ones(graph.x.size(0), 1)
+    for i, graph in enumerate([] if all_sound(own.graphs) else own.graphs):
         check_graph(graph, own.where if len(own.graphs) == 1 else f"graph {i} of {own.where}")
         if graph.x.size(1) != own.graphs[0].x.size(1):
             raise UserError(

@@ -18,6 +18,7 @@ from torch_geometric.edge_index import EdgeIndex, SortOrder
 from ...errors import UserError
 from .arrays import from_items
 from .own_graphs import Choices, OwnGraphs
+from .torch_archive import read_archive
 
 FREE = 2**24  # numbers that a file may stand for however small it is, since graphs may share tensors
 
@@ -25,19 +26,23 @@ FREE = 2**24  # numbers that a file may stand for however small it is, since gra
 def read_pt(path: Path, choices: Choices) -> OwnGraphs:
     """Tensors and PyG's data classes alone are unpickled; anything else in the file is refused before it can run."""
     _refuse_compressed(path)
+    content = read_archive(path) or _load(path)
+    items = list(content) if isinstance(content, list | tuple) else [content]
+    if not items:
+        raise UserError(f"The file {path} holds an empty list; save at least one PyG Data.")
+    return from_items(items, str(path), choices, most=max(FREE, 2 * path.stat().st_size))
+
+
+def _load(path: Path) -> Any:
     try:
         with _only_pyg():
-            content = torch.load(path, map_location="cpu", weights_only=True)
+            return torch.load(path, map_location="cpu", weights_only=True)
     except OSError:
         raise
     except Exception as error:  # a damaged or foreign file can provoke any
         found = re.search(r"GLOBAL (\S+)", str(error))
         what = f"holds '{found[1]}'" if found else "cannot be read as a file written by torch.save"
         raise UserError(f"The file {path} {what}; save a PyG Data or a list of them, made of tensors only.") from error
-    items = list(content) if isinstance(content, list | tuple) else [content]
-    if not items:
-        raise UserError(f"The file {path} holds an empty list; save at least one PyG Data.")
-    return from_items(items, str(path), choices, most=max(FREE, 2 * path.stat().st_size))
 
 
 def _refuse_compressed(path: Path) -> None:
