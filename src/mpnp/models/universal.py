@@ -21,6 +21,7 @@ from ..graphs import UNLABELLED
 from ..nn.neighbours import Neighbours
 from ..nn.weighing import Weigher, opinions
 from ..prediction import Prediction
+from ..progress import counted
 from .base import PART, LatentModel, ModelConfig, Reading, evaluating, in_parts
 
 PLAIN = 10  # facts of a problem; besides, there are three of every expert
@@ -229,15 +230,16 @@ class Universal(LatentModel):
         summary, share = self.summary(question), self.share(question)
         size = max(1, PART // self._width(question))
         parts = []
-        for nodes in torch.arange(question.node.size(0), device=question.node.device).split(size):
-            scores, log_p = self._scores(question, summary, z, nodes)
+        starts = range(0, question.node.size(0), size)
+        for start in counted(starts, len(starts)):
+            scores, log_p = self._scores(question, summary, z, slice(start, start + size))
             p = scores.transpose(1, 2).softmax(1)  # [Q, C, K]: classes are not last in memory, which is fast
             if share > 0:
                 p = p.mul_(1 - share).add_(log_p[..., STACK].exp().unsqueeze(-1), alpha=share)
             parts.append(Prediction.from_samples(p.permute(2, 0, 1), temperature=temperature))
         return Prediction.join(parts, question.kind.size(0))
 
-    def _scores(self, question: Question, summary: Tensor, z: Tensor, nodes: Tensor) -> tuple[Tensor, Tensor]:
+    def _scores(self, question: Question, summary: Tensor, z: Tensor, nodes: Tensor | slice) -> tuple[Tensor, Tensor]:
         """Scores [Q, K, C] before any hedge, and what the experts say, [Q, C, E]."""
         log_p = question.evidence.log_p[nodes]
         said = opinions(log_p[..., self.heard])

@@ -12,7 +12,7 @@ from torch import Tensor
 from ..active.forecast import forecast
 from ..graphs import UNLABELLED
 from ..prediction import Prediction
-from .belief import Belief, Stale
+from .belief import Belief
 
 QUEUE = 10
 SUSPECTS = 20
@@ -169,11 +169,9 @@ def expected_gain(belief: Belief, y: Tensor, prediction: Prediction, node: int, 
     others[node] = 0
     now, gain = settled(prediction, others), 0.0
     for share, label in zip((likely.values / likely.values.sum()).tolist(), likely.indices.tolist(), strict=True):
-        if stale():
-            raise Stale
         asked = y.clone()
         asked[node] = label
-        gain += share * (settled(belief.believe(asked, classes), others) - now)
+        gain += share * (settled(belief.imagine(asked, classes, stale), others) - now)
     return max(gain, 0.0)
 
 

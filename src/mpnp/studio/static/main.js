@@ -121,8 +121,8 @@ const view = new View($("view"), $("outline"), store, {
       acts.show(null);
     } else if (store.tool === "look") acts.show(node);
     else {
+      acts.paint([node]); // first: what is painted waits for nothing
       acts.show(node, { quiet: true });
-      acts.paint([node]);
     }
   },
   lasso: (nodes) => acts.paint(nodes),
