@@ -93,6 +93,8 @@ def test_when_to_stop() -> None:
     assert advice.verdict(50, 1000, many, 2) == (False, "Go on: another label is expected to settle 50 nodes of 1,000.")
     assert advice.verdict(0.4, 1000, many, 2)[0] is True
     assert advice.verdict(0.4, 1000, few, 2)[0] is False
+    assert advice.verdict(0, 1000, many, 2)[1].endswith("settle none of the 1,000 others.")
+    assert advice.verdict(0, 1000, few, 2)[1] == "Go on: the labels are too few to judge by."
     assert advice.verdict(50, 1000, None, 1) == (
         False, "Label at least one node of two classes, and the model can begin.")  # fmt: skip
     assert advice.verdict(0, 0, many, 2) == (True, "Every node has a label.")

@@ -182,10 +182,14 @@ def verdict(gain: float, unlabelled: int, right: Accuracy | None, classes_seen: 
     if classes_seen < 2:
         return False, "Label at least one node of two classes, and the model can begin."
     nodes = "1 node" if round(gain) == 1 else f"{gain:.1f} nodes" if gain < 10 else f"{gain:,.0f} nodes"
+    none = gain < 0.05  # would be told as 0.0
     if right is None or right.labels < ENOUGH:
-        return False, f"Go on: another label is expected to settle {nodes}, and the labels are too few to judge by."
+        hope = "" if none else f"another label is expected to settle {nodes}, and "
+        return False, f"Go on: {hope}the labels are too few to judge by."
     if gain > max(WORTH * unlabelled, 0.5):
         return False, f"Go on: another label is expected to settle {nodes} of {unlabelled:,}."
+    if none:
+        return True, f"You may stop: another label is expected to settle none of the {unlabelled:,} others."
     return True, f"You may stop: another label is expected to settle only {nodes} of {unlabelled:,}."
 
 

@@ -68,7 +68,8 @@ const acts = {
     if (on) {
       acts.tab("ask");
       acts.goToAsked();
-      say("The studio asks, you press number keys. S skips, Escape ends.", { shown: true });
+      const byHand = matchMedia("(pointer: coarse)").matches;
+      say(byHand ? "The studio asks, you tap the class." : "The studio asks, you press number keys. S skips, Escape ends.", { shown: true });
     }
   },
   strategy(name) {
