@@ -38,16 +38,18 @@ CLICKS, MANY, PAUSE = 100, 1_000, 0.2
 ROOM = "blocks"
 OUT = Path(__file__).parent.parent / "results" / "studio"
 
-# What a page does: paint, then wait until the belief of that paint has been drawn.
+# A person with the brush in hand: a tap on a node, then wait until the belief of that paint has been drawn.
 CLICKING = """async ({ clicks, pause, classes }) => {
-  const { store, view, acts } = studio;
+  const { store, view } = studio;
   const drawn = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   const times = [];
   for (let i = 0; i < clicks; i++) {
     const node = (7919 * ((i % 100) + 1)) % store.nodes;
+    store.set("tool", "paint");
+    store.set("brush", (store.state.labels[node] + 1 + (i % (classes - 1))) % classes);
     const heard = new Promise((done) => store.addEventListener("belief", done, { once: true }));
     const start = performance.now();
-    acts.paint([node], (store.state.labels[node] + 1 + (i % (classes - 1))) % classes);
+    view.acts.tap(node);
     await heard;
     await drawn();
     times.push(performance.now() - start);

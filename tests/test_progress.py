@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from mpnp import progress
-from mpnp.progress import Stage, counted, shown, stage
+from mpnp.progress import Stage, counted, interruptible, shown, stage
 
 
 class Terminal(io.StringIO):
@@ -72,3 +72,17 @@ def test_it_ends_with_an_error(terminal: Terminal) -> None:
         time.sleep(0.1)
         raise ValueError("no")
     assert terminal.getvalue().endswith("\r\033[K")
+
+
+def test_work_can_be_ended_between_two_parts_of_it() -> None:
+    done: list[int] = []
+
+    def check() -> None:
+        if len(done) == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), interruptible(check):
+        for part in counted(range(10), 10):
+            done.append(part)
+    assert done == [0, 1, 2]
+    assert list(counted(range(5), 5)) == [0, 1, 2, 3, 4]  # and only within the block

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -65,6 +65,7 @@ class Stage:
 
 
 _line: Line | None = None
+_here = threading.local()  # ``check``: what this thread asks between two parts of its work
 
 
 def _bar_open() -> bool:
@@ -102,8 +103,20 @@ def stage(what: str) -> Iterator[None]:
         line.end()
 
 
+@contextmanager
+def interruptible(check: Callable[[], None]) -> Iterator[None]:
+    """Call ``check`` before every counted part of the work that this thread does within the block; it may raise to end it."""
+    before, _here.check = getattr(_here, "check", None), check
+    try:
+        yield
+    finally:
+        _here.check = before
+
+
 def counted(items: Iterable[T], total: int) -> Iterator[T]:
     """The same items; how many of ``total`` are done is shown, unless those of a loop around this one are counted already."""
+    if (check := getattr(_here, "check", None)) is not None:
+        items = _checked(items, check)
     now = _line.work[-1] if _line is not None and _line.work else None
     if now is None or now.total or total < 2:
         yield from items
@@ -115,3 +128,10 @@ def counted(items: Iterable[T], total: int) -> Iterator[T]:
             now.done = min(now.done + 1, total)
     finally:
         now.total = now.done = 0
+
+
+def _checked(items: Iterable[T], check: Callable[[], None]) -> Iterator[T]:
+    check()
+    for item in items:
+        yield item
+        check()

@@ -55,13 +55,13 @@ def test_masses_are_shared_out_by_hand() -> None:
     judge = Judge(torch.tensor([0, 1]), 2)
     mass, mean = torch.tensor([[1.0, 0.0]]), torch.tensor(1.0)
     torch.testing.assert_close(
-        judge.shared_out(mass, mean, 1.0, 1.0).exp(), torch.tensor([[0.75, 0.25]]).double(), rtol=1e-6, atol=0
+        judge.shared_out(mass, mean, 1.0, 1.0).exp(), torch.tensor([[0.75, 0.25]]), rtol=1e-6, atol=0
     )
     torch.testing.assert_close(
-        judge.shared_out(mass, mean, 1.0, 2.0).exp(), torch.tensor([[0.9, 0.1]]).double(), rtol=1e-6, atol=0
+        judge.shared_out(mass, mean, 1.0, 2.0).exp(), torch.tensor([[0.9, 0.1]]), rtol=1e-6, atol=0
     )
     nowhere = judge.shared_out(0 * mass, 0 * mean, 1.0, 1.0).exp()
-    torch.testing.assert_close(nowhere, torch.tensor([[0.5, 0.5]]).double())
+    torch.testing.assert_close(nowhere, torch.tensor([[0.5, 0.5]]))
 
 
 def test_masses_that_are_right_are_trusted() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 import torch
 from torch import Tensor
@@ -54,7 +56,9 @@ def test_sets_hold_the_true_class_as_often_as_promised() -> None:
 class Told:
     """Believes 0.6 in class 0 everywhere; once node 0 has a label, 0.9 in that one."""
 
-    def believe(self, y: Tensor, classes: int) -> Prediction:
+    def imagine(self, y: Tensor, classes: int, stale: Callable[[], bool]) -> Prediction:
+        if stale():
+            raise Stale
         best = 0.6 if y[0] < 0 else 0.9
         row = [1 - best, best] if y[0] == 1 else [best, 1 - best]
         return Prediction.certain(torch.tensor(row).repeat(len(y), 1))
@@ -63,7 +67,7 @@ class Told:
 def test_gain_is_what_the_others_become_surer_by() -> None:
     y = torch.full((5,), -1)
     told: Belief = Told()  # type: ignore[assignment]
-    now = told.believe(y, 2)
+    now = told.imagine(y, 2, lambda: False)
     assert advice.expected_gain(told, y, now, 0, lambda: False) == pytest.approx(4 * 0.3)
     with pytest.raises(Stale):
         advice.expected_gain(told, y, now, 0, lambda: True)
@@ -89,6 +93,8 @@ def test_when_to_stop() -> None:
     assert advice.verdict(50, 1000, many, 2) == (False, "Go on: another label is expected to settle 50 nodes of 1,000.")
     assert advice.verdict(0.4, 1000, many, 2)[0] is True
     assert advice.verdict(0.4, 1000, few, 2)[0] is False
+    assert advice.verdict(0, 1000, many, 2)[1].endswith("settle none of the 1,000 others.")
+    assert advice.verdict(0, 1000, few, 2)[1] == "Go on: the labels are too few to judge by."
     assert advice.verdict(50, 1000, None, 1) == (
         False, "Label at least one node of two classes, and the model can begin.")  # fmt: skip
     assert advice.verdict(0, 0, many, 2) == (True, "Every node has a label.")

@@ -126,6 +126,25 @@ def test_a_predictor_that_opens_a_graph_is_opened_once(scene: Scene) -> None:
     assert model.opened.asked == 1  # without labels it is not even asked
 
 
+def test_what_is_imagined_replaces_no_belief(scene: Scene) -> None:
+    model = Opening()
+    belief = open_graph(model, scene.data)  # type: ignore[arg-type]
+    belief.believe(Y, 2)
+    assert belief.imagine(torch.tensor([0, 1, -1, -1, -1, 1]), 2, lambda: False).probabilities.shape == (6, 2)
+    assert model.opened.asked == 2
+    belief.believe(Y, 2)
+    assert belief.evidence(torch.tensor([0, 1, -1, -1, -1, 1]), 2, 1)["features"]  # a click on a node asks nobody
+    assert model.opened.asked == 2
+
+
+def test_what_is_imagined_is_given_up_between_two_experts(scene: Scene) -> None:
+    belief, looks = open_graph("universal", scene.data), iter([False, False, True])
+    with pytest.raises(Stale):
+        belief.imagine(Y, 2, lambda: next(looks))
+    assert next(looks, None) is None  # at the third look, of dozens
+    assert belief.believe(Y, 2).label.tolist() == [0, 0, 0, 1, 1, 1]  # and the next question finds all in order
+
+
 def test_experts_are_told_by_where_their_evidence_comes_from(scene: Scene) -> None:
     found = open_graph(Opening(), scene.data).evidence(Y, 2, 1)  # type: ignore[arg-type]
     first = (0.8 * 1.0 + 0.2 * 0.01) / 1.01  # the expert without skill hardly counts

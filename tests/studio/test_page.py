@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +90,43 @@ def test_layers_show_what_they_say(chromium: Any, server: Server) -> None:
         page.evaluate("studio.acts.paint([3, 4], 0)")
         until(page, "studio.store.belief.revision === 1")
         assert "turned the belief about" in page.text_content("#legend")
+
+
+def test_doubt_in_the_model_is_seen_however_small(chromium: Any, tmp_path: Path) -> None:
+    server = Server(Workspace(tmp_path, "universal"))
+    server.start()
+    try:
+        with visit(chromium, server, room="karate") as page:
+            page.click("[data-layer=epistemic]")
+            told = re.search(r"at most (\d+) %", page.text_content("#legend"))
+            assert told is not None and 0 < int(told[1]) < 60  # a part of all doubt, yet its ramp is used to the end
+            least, most = page.evaluate(
+                """(() => {
+                  const { store, summary } = studio;
+                  const doubt = Array.from(summary(store.belief).total, (all, i) => all - store.belief.aleatoric[i]);
+                  return [Math.min(...doubt), Math.max(...doubt)].map((one) => doubt.indexOf(one));
+                })()"""
+            )
+            assert sum(colour(page, least)) - sum(colour(page, most)) > 150  # light: the more, the darker
+    finally:
+        server.stop()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("room", ["life", "sphere", "karate"])
+def test_all_nodes_can_be_reached_when_all_are_shown(chromium: Any, server: Server, width: int, room: str) -> None:
+    """None lies under the layers, the legend or the buttons."""
+    with visit(chromium, server, room=room, width=width) as page:
+        hidden = page.evaluate(
+            """(() => {
+              const { view, store } = studio;
+              const box = view.canvas.getBoundingClientRect();
+              const words = document.getElementById("legend").getBoundingClientRect(); // lets clicks through, but hides
+              return Array.from({ length: store.nodes }, (_, node) => view.at(node).map((z, i) => z + (i ? box.top : box.left)))
+                .filter(([x, y]) => document.elementFromPoint(x, y) !== view.canvas || (x < words.right && y > words.top)).length;
+            })()"""
+        )
+        assert hidden == 0
 
 
 def test_it_asks_and_is_answered(chromium: Any, server: Server) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -83,6 +84,35 @@ def test_a_card_shows_a_node(server: Server) -> None:
         card = page.await_("card")
     assert card["neighbours"] == [0, 1, 3] and card["features"] == [["side", 0.0]]
     assert card["evidence"]["neighbours"] == [1, 0] and card["nearest"] == [[0, 1], [5, 2]] and card["truth"] == -1
+
+
+def test_no_click_waits_for_a_card(scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first card is made for as long as it takes the paint to be answered; of those wished meanwhile the last is made."""
+    painted, made = threading.Event(), list[int]()
+
+    def slow(self: Room, node: int) -> messages.Card:
+        assert painted.wait(20)
+        made.append(node)
+        return messages.Card(node, [], [], {}, [], -1)
+
+    monkeypatch.setattr(Room, "_card", slow)
+
+    async def run() -> None:
+        room = Room(scene, "label-propagation", tmp_path / "labels.csv")
+        page = room.enter()
+        for node in (1, 2, 3):
+            await room.grant(messages.Inspect(node), page)
+            await asyncio.sleep(0.05)
+        await room.grant(messages.Paint([4], 1), page)
+        while room.believed is None or room.believed.y[4] != 1:
+            await asyncio.sleep(0.01)
+        painted.set()
+        while len(made) < 2:
+            await asyncio.sleep(0.01)
+        await room.close()
+
+    asyncio.run(asyncio.wait_for(run(), 30))
+    assert made == [1, 3]
 
 
 @pytest.mark.parametrize(

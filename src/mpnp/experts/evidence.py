@@ -14,6 +14,7 @@ from .clumps import clumps
 from .columns import Columns
 from .context import Context
 from .judge import LOWEST, Judge
+from .parts import PART
 from .regression import linear, radial, spanned_by
 from .spreading import SPREAD, spread
 from .stack import echoes, stacked
@@ -70,15 +71,15 @@ def evidence(views: Views, context: Tensor, y: Tensor, classes: int, columns: Co
     guess = judge.nll(flat[context])
     countable = int(judge.countable.sum())
     losses, right = [], []
-    for e in range(len(EXPERTS)):
-        left_out = log_p[context, :, e].double()
-        losses.append(judge.nll(left_out))
-        right.append((left_out.argmax(1) == y) & judge.countable)
+    inside = log_p[context].permute(2, 0, 1)  # [E, n, C]
+    for some in inside.split(max(1, PART // max(inside[0].numel(), 1))):
+        losses.append(judge.nll(some.double()))
+        right.append((some.argmax(-1) == y) & judge.countable)
     return Evidence(
         log_p,
         torch.tensor([e in asked for e in range(len(EXPERTS))]),
-        ((guess - torch.stack(losses)) / max(countable, 1)).float(),
-        torch.stack(right).double().sum(1).div(max(countable, 1)).float(),
+        ((guess - torch.cat(losses)) / max(countable, 1)).float(),
+        torch.cat(right).double().sum(1).div(max(countable, 1)).float(),
         judge.shares.float(),
         judge.counts.float(),
         countable,

@@ -76,13 +76,14 @@ class Judge:
                 [torch.stack([self.shared_out(mass[part], mean, pinch, e) for e in EXPONENTS]) for pinch in PINCHES]
             )
 
+        mass = mass.double()
         loss = self._loss(_SPREAD_PRIOR.numel(), choices) + _SPREAD_PRIOR
         at = divmod(int(loss.argmin()), len(EXPONENTS))
         pinch, exponent = PINCHES[at[0]], EXPONENTS[at[1]]
         return self.shared_out(mass, mean, pinch, exponent), pinch, exponent
 
     def shared_out(self, mass: Tensor, mean: Tensor, pinch: float, exponent: float) -> Tensor:
-        filled = mass.double() + pinch * mean * self.shares
+        filled = mass + (pinch * mean * self.shares).to(mass)
         return log_shares(filled.clamp(min=1e-30).log() * exponent)
 
 

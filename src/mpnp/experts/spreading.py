@@ -73,16 +73,17 @@ def folded(context: Context) -> Iterator[tuple[str, Tensor]]:
     for part in parts(classes, nodes * (FOLDS + 1)):
         given = context.labels[:, part].unsqueeze(1).repeat(1, FOLDS + 1, 1)
         given[torch.arange(context.count), context.fold] = 0
-        given = given.flatten(1)
+        told: Iterable[tuple[str, Tensor, Tensor]]
         if kept is None:
-            start = torch.zeros(nodes, given.size(1)).index_copy_(0, context.nodes, given)
+            start = torch.zeros(nodes, given[0].numel()).index_copy_(0, context.nodes, given.flatten(1))
             arrived = _arrived(context.views.walks, start)
+            tables = ((name, total.view(nodes, FOLDS + 1, -1)) for name, total in arrived)
+            told = ((name, table[:, FOLDS].clone(), table[context.nodes]) for name, table in tables)
         else:
-            arrived = _times(kept, context.nodes, given)
-        for name, total in arrived:
-            table = total.view(nodes, FOLDS + 1, -1)
-            left_out = table[context.nodes, context.fold] * FOLDS / (FOLDS - 1)
-            found[name].append((table[:, FOLDS].clone(), left_out))
+            told = _times(kept, context.nodes, given)
+        for name, everywhere, inside in told:
+            left_out = inside[torch.arange(context.count), context.fold] * FOLDS / (FOLDS - 1)
+            found[name].append((everywhere, left_out))
     for name in SPREAD:
         mass, left_out = (torch.cat(tables, 1) for tables in zip(*found.pop(name), strict=True))
         yield name, _shared_out(context, mass, left_out, name == BALANCED)
@@ -99,10 +100,12 @@ def _kept(context: Context) -> Family | None:
     return context.columns.of("spread", context.nodes, make, len(SPREAD))
 
 
-def _times(kept: Family, nodes: Tensor, given: Tensor) -> Iterator[tuple[str, Tensor]]:
-    """As :func:`_arrived`, of ``nodes`` [n] that begin with what is ``given`` to them [n, k]."""
+def _times(kept: Family, nodes: Tensor, given: Tensor) -> Iterator[tuple[str, Tensor, Tensor]]:
+    """What arrives of all that is ``given`` to ``nodes``, [n, folds + 1, k]: everywhere with all labels [N, k], and at these
+    nodes without those of each fold, [n, folds + 1, k]; folds are looked at nowhere else."""
     for i, name in enumerate(SPREAD):
-        yield name, kept.times(nodes, given, i)
+        inside = kept.at(nodes, nodes, i) @ given.flatten(1)
+        yield name, kept.times(nodes, given[:, FOLDS], i), inside.view_as(given)
 
 
 def _arrived(walks: Walks, start: Tensor, matrix: Tensor | None = None) -> Iterator[tuple[str, Tensor]]:

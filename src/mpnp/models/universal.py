@@ -237,13 +237,14 @@ class Universal(LatentModel):
 
         return in_parts(nodes.numel(), self._width(question), work)
 
-    def believed(self, question: Question, z: Tensor, nodes: Tensor) -> Prediction:
-        """What follows from :meth:`score`, part by part, and never as logarithms: a third of the time."""
+    def believed(self, question: Question, z: Tensor, nodes: Tensor | None = None) -> Prediction:
+        """What follows from :meth:`score`, of all nodes for ``None``, part by part and never as logarithms: a third of the time."""
         summary, share = self.summary(question), self.share(question)
-        size = max(1, PART // self._width(question))
+        size, count = max(1, PART // self._width(question)), question.node.size(0) if nodes is None else nodes.numel()
+        slices = [slice(start, start + size) for start in range(0, count, size)]
         parts = []
-        for some in counted(nodes.split(size), -(-nodes.numel() // size)):
-            scores, log_p = self._scores(question, summary, z, some)
+        for part in counted(slices, len(slices)):
+            scores, log_p = self._scores(question, summary, z, part if nodes is None else nodes[part])
             p = scores.transpose(1, 2).softmax(1)  # [Q, C, K]: classes are not last in memory, which is fast
             if share > 0:
                 stack = log_p[..., STACK].exp()  # whose sum is above one, as no opinion is below LOWEST
@@ -252,7 +253,7 @@ class Universal(LatentModel):
             parts.append(Prediction.from_samples(p.permute(2, 0, 1), temperature=self.temperature))
         return Prediction.join(parts, question.kind.size(0))
 
-    def _scores(self, question: Question, summary: Tensor, z: Tensor, nodes: Tensor) -> tuple[Tensor, Tensor]:
+    def _scores(self, question: Question, summary: Tensor, z: Tensor, nodes: Tensor | slice) -> tuple[Tensor, Tensor]:
         """Scores [Q, K, C] before any hedge, and what the experts say, [Q, C, E]."""
         log_p = question.evidence.log_p[nodes]
         said = opinions(log_p[..., self.heard])
@@ -308,5 +309,4 @@ class Session:
         with evaluating(model):
             q = model.weigher.latent(model.summary(question))
             noise = torch.randn(samples, q.loc.size(0), generator=torch.Generator().manual_seed(seed), device="cpu")
-            everyone = torch.arange(question.node.size(0), device=q.loc.device)
-            return model.believed(question, q.loc + q.scale * noise.to(q.loc), everyone).to("cpu")
+            return model.believed(question, q.loc + q.scale * noise.to(q.loc)).to("cpu")

@@ -18,13 +18,13 @@ def opinions(log_p: Tensor) -> Tensor:
 
     Shapes: [Q, C, E] → [Q, C, 2E].
     """
-    odds = log_p - torch.log1p(-log_p.exp().clamp(max=1 - 1e-4))
+    odds = log_p - log_p.exp().clamp_(max=1 - 1e-4).neg_().log1p_()
     if log_p.size(1) == 1:
         lead = torch.zeros_like(log_p)
     else:
         best, second = two_best(log_p)
         lead = log_p - torch.where(log_p >= best, second, best)
-    return torch.cat([odds, lead], -1).clamp(-LARGEST, LARGEST) / SCALE
+    return torch.cat([odds, lead], -1).clamp_(-LARGEST, LARGEST).div_(SCALE)
 
 
 def two_best(values: Tensor) -> tuple[Tensor, Tensor]:
@@ -97,19 +97,21 @@ class Weigher(nn.Module):
     def score(self, summary: Tensor, z: Tensor, said: Tensor, node: Tensor, kind: Tensor) -> Tensor:
         """Scores [Q, K, C] for samples ``z`` [K, z] of the latent; ``said`` [Q, C, 2E], ``node`` [Q, X], ``kind`` [C, X]."""
         gate = 2 * torch.sigmoid(self.gate(summary))
-        said_by, of_node, of_kind = self.first.weight.split([gate.numel(), node.size(1), kind.size(1)], 1)
-        own = F.linear(node, of_node).unsqueeze(1) + F.linear(kind, of_kind, self.first.bias)  # [Q, C, w]
-        h = _tuned(F.linear(said, said_by * gate) + own, self.first_tuned(summary))
-        mine, mean, most = self.second.weight.chunk(3, 1)
-        pool = F.linear(h.mean(1), mean, self.second.bias) + F.linear(h.amax(1), most)  # once for all classes
-        h = _tuned(F.linear(h, mine) + pool.unsqueeze(1), self.second_tuned(summary))
-        h = h + F.gelu(self.third(h))
-        weight = self.last(torch.cat([z, summary.expand(z.size(0), -1)], -1))
-        read, heard = weight.split([self.width, self.experts], 1)
-        scores = F.linear(h, read) + F.linear(said[..., : self.experts], heard)  # [Q, C, K], and so in memory
-        return scores.transpose(1, 2)
+        weight, bias = _tuned(self.first, self.first_tuned(summary))
+        said_by, of_node, of_kind = weight.split([gate.numel(), node.size(1), kind.size(1)], 1)
+        h = F.linear(said, said_by * gate)  # [Q, C, w]
+        h = F.gelu(h.add_(F.linear(node, of_node).unsqueeze(1)).add_(F.linear(kind, of_kind, bias)))
+        weight, bias = _tuned(self.second, self.second_tuned(summary))
+        mine, mean, most = weight.chunk(3, 1)
+        pool = F.linear(h.mean(1), mean, bias) + F.linear(h.amax(1), most)  # once for all classes
+        h = F.gelu(F.linear(h, mine).add_(pool.unsqueeze(1)))
+        h = F.gelu(self.third(h)).add_(h)
+        read, heard = self.last(torch.cat([z, summary.expand(z.size(0), -1)], -1)).split([self.width, self.experts], 1)
+        heard = F.pad(heard, (0, said.size(-1) - self.experts))  # of the first opinions; to cut them out takes longer
+        return F.linear(h, read).add_(F.linear(said, heard)).transpose(1, 2)  # [Q, C, K] in memory
 
 
-def _tuned(h: Tensor, how: Tensor) -> Tensor:
+def _tuned(layer: nn.Linear, how: Tensor) -> tuple[Tensor, Tensor]:
+    """Weight and bias of a layer whose outputs are scaled and shifted, ``how`` [2 w]: no pass over all nodes of its own."""
     scale, shift = how.chunk(2, -1)
-    return F.gelu(h * (1 + scale) + shift)
+    return layer.weight * (1 + scale).unsqueeze(1), layer.bias * (1 + scale) + shift

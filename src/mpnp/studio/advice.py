@@ -12,7 +12,7 @@ from torch import Tensor
 from ..active.forecast import forecast
 from ..graphs import UNLABELLED
 from ..prediction import Prediction
-from .belief import Belief, Stale
+from .belief import Belief
 
 QUEUE = 10
 SUSPECTS = 20
@@ -169,11 +169,9 @@ def expected_gain(belief: Belief, y: Tensor, prediction: Prediction, node: int, 
     others[node] = 0
     now, gain = settled(prediction, others), 0.0
     for share, label in zip((likely.values / likely.values.sum()).tolist(), likely.indices.tolist(), strict=True):
-        if stale():
-            raise Stale
         asked = y.clone()
         asked[node] = label
-        gain += share * (settled(belief.believe(asked, classes), others) - now)
+        gain += share * (settled(belief.imagine(asked, classes, stale), others) - now)
     return max(gain, 0.0)
 
 
@@ -184,10 +182,14 @@ def verdict(gain: float, unlabelled: int, right: Accuracy | None, classes_seen: 
     if classes_seen < 2:
         return False, "Label at least one node of two classes, and the model can begin."
     nodes = "1 node" if round(gain) == 1 else f"{gain:.1f} nodes" if gain < 10 else f"{gain:,.0f} nodes"
+    none = gain < 0.05  # would be told as 0.0
     if right is None or right.labels < ENOUGH:
-        return False, f"Go on: another label is expected to settle {nodes}, and the labels are too few to judge by."
+        hope = "" if none else f"another label is expected to settle {nodes}, and "
+        return False, f"Go on: {hope}the labels are too few to judge by."
     if gain > max(WORTH * unlabelled, 0.5):
         return False, f"Go on: another label is expected to settle {nodes} of {unlabelled:,}."
+    if none:
+        return True, f"You may stop: another label is expected to settle none of the {unlabelled:,} others."
     return True, f"You may stop: another label is expected to settle only {nodes} of {unlabelled:,}."
 
 

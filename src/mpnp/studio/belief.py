@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from threading import Lock
@@ -26,6 +25,7 @@ from ..graphs import UNLABELLED, plain_edges
 from ..models import find_predictor
 from ..models.pretrained import shipped
 from ..prediction import Prediction, Predictor
+from ..progress import interruptible
 
 __all__ = ["Belief", "Stale", "default_model", "known_classes", "open_graph", "strategies"]
 
@@ -53,12 +53,16 @@ class Belief(Protocol):
         """Of all nodes, [N, C]."""
         ...
 
+    def imagine(self, y: Tensor, classes: int, stale: Callable[[], bool]) -> Prediction:
+        """The same of labels that nobody has given, until it is no longer wanted."""
+        ...
+
     def left_out(self, y: Tensor, classes: int, stale: Callable[[], bool]) -> Tensor:
         """Class probabilities of the labelled nodes, in rising order, as if their own label were not known, [L, C]."""
         ...
 
     def evidence(self, y: Tensor, classes: int, node: int) -> dict[str, list[float]]:
-        """Where the belief in a node comes from: for each source, what it alone speaks for, shares over the classes."""
+        """Where the newest belief in a node comes from: for each source, what it alone speaks for, shares over the classes."""
         ...
 
     def questions(
@@ -145,22 +149,27 @@ class _Opened:
 
     def around(self, node: int) -> Tensor:
         """The neighbours of a node, whatever the direction of the edge, each once."""
-        found = self.neighbour[self.first[node] : self.first[node + 1]].unique()
+        found = self.beside(torch.tensor([node])).unique()
         return found[found != node]
 
+    def beside(self, nodes: Tensor) -> Tensor:
+        """The other ends of all edges at ``nodes`` [m]."""
+        start, many = self.first[nodes], self.first[nodes + 1] - self.first[nodes]
+        place = torch.arange(int(many.sum())) - (many.cumsum(0) - many).repeat_interleave(many)
+        return self.neighbour[start.repeat_interleave(many) + place]
+
     def near(self, y: Tensor, node: int, most: int = 3, reach: int = 6) -> tuple[list[int], list[tuple[int, int]]]:
-        seen, queue, visited = {node}, deque([(node, 0)]), 0
-        found: list[tuple[int, int]] = []
-        while queue and len(found) < most and visited < 20_000:
-            here, steps = queue.popleft()
-            visited += 1
-            if steps and y[here] != UNLABELLED:
-                found.append((here, steps))
-            if steps < reach:
-                for other in self.around(here).tolist():
-                    if other not in seen:
-                        seen.add(other)
-                        queue.append((other, steps + 1))
+        """One product of sets per step: a loop over nodes would hold up the belief, which is computed at the same time."""
+        unseen = torch.ones(y.numel(), dtype=torch.bool)
+        ring, found = torch.tensor([node]), list[tuple[int, int]]()
+        for steps in range(1, reach + 1):
+            unseen[ring] = False
+            others = self.beside(ring)
+            ring = others[unseen[others]].unique()
+            labelled = ring[y[ring] != UNLABELLED][: most - len(found)]
+            found += [(other, steps) for other in labelled.tolist()]
+            if len(found) == most or not ring.numel():
+                break
         return self.around(node).tolist(), found
 
 
@@ -190,6 +199,11 @@ class Whole(_Opened):
         if not (y != UNLABELLED).any():
             return _ignorance(y.numel(), classes)
         return self.predictor.predict(self.episode(y, classes), samples=SAMPLES, seed=0)
+
+    def imagine(self, y: Tensor, classes: int, stale: Callable[[], bool]) -> Prediction:
+        if stale():
+            raise Stale
+        return self.believe(y, classes)
 
     def left_out(self, y: Tensor, classes: int, stale: Callable[[], bool]) -> Tensor:
         labelled = (y != UNLABELLED).nonzero().squeeze(1)
@@ -241,7 +255,7 @@ class Incremental(_Opened):
     def __init__(self, predictor: Any, data: Data) -> None:
         super().__init__(predictor, data)
         self.session = predictor.open(self.data)
-        self._lock = Lock()  # the card of a node is made in another thread
+        self._lock = Lock()  # the session is asked by one thread at a time
         self._last: tuple[Tensor, int, Any, Prediction] | None = None
 
     def _ask(self, y: Tensor, classes: int) -> tuple[Any, Prediction]:
@@ -255,6 +269,16 @@ class Incremental(_Opened):
     def believe(self, y: Tensor, classes: int) -> Prediction:
         return self._ask(y, classes)[1] if (y != UNLABELLED).any() else _ignorance(y.numel(), classes)
 
+    def imagine(self, y: Tensor, classes: int, stale: Callable[[], bool]) -> Prediction:
+        """Given up between two experts: a click waits for no more than one of them."""
+
+        def check() -> None:
+            if stale():
+                raise Stale
+
+        with self._lock, interruptible(check):
+            return self.session.answer(self.session.ask(y, classes))
+
     def left_out(self, y: Tensor, classes: int, stale: Callable[[], bool]) -> Tensor:
         return self.believe(y, classes).probabilities[y != UNLABELLED]
 
@@ -262,13 +286,13 @@ class Incremental(_Opened):
         """What the experts of each kind say on average, those that were right about the labels weighing more."""
         if not (y != UNLABELLED).any():
             return {}
-        found = self._ask(y, classes)[0].evidence
+        found = (self._last[2] if self._last else self._ask(y, classes)[0]).evidence
         weight = found.present * (found.skill.clamp(min=0) + 0.01)
         votes: dict[str, Tensor] = {}
         for i, expert in enumerate(EXPERT_NAMES):
             if (source := EXPERTS.get(expert)) is not None:
                 said = found.log_p[node, :, i].exp() * weight[i]
-                votes[source] = votes.get(source, torch.zeros(classes)) + said
+                votes[source] = votes.get(source, torch.zeros_like(said)) + said
         return {source: shares(said) for source, said in votes.items()}
 
 

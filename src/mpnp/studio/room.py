@@ -40,6 +40,8 @@ class Outbox:
     def __init__(self) -> None:
         self.waiting: dict[str, Message] = {}
         self.filled = asyncio.Event()
+        self.looked_at: int | None = None  # the node whose card is to be made next
+        self.making: asyncio.Task[None] | None = None
 
     def put(self, message: Message) -> None:
         self.waiting[type(message).__name__] = message
@@ -123,7 +125,10 @@ class Room:
         """Do what a page asks for; what cannot be done it is told in a sentence."""
         try:
             if isinstance(wish, messages.Inspect):
-                page.put(await asyncio.to_thread(self._card, wish.node))
+                self._check(wish.node)
+                page.looked_at = wish.node
+                if page.making is None or page.making.done():  # beside all else: no click waits for a card
+                    page.making = asyncio.get_running_loop().create_task(self._make_cards(page))
             elif isinstance(wish, messages.Skip):
                 self._check(wish.node)
                 self.skipped[wish.node] = True
@@ -137,6 +142,11 @@ class Room:
                 self.perform(_command(wish))
         except UserError as error:
             page.put(messages.Notice(str(error)))
+
+    async def _make_cards(self, page: Outbox) -> None:
+        while page.looked_at is not None:
+            node, page.looked_at = page.looked_at, None
+            page.put(await asyncio.to_thread(self._card, node))
 
     def perform(self, command: dict[str, Any]) -> None:
         """A change of labels or classes: done, kept, told."""
@@ -252,7 +262,6 @@ class Room:
         )
 
     def _card(self, node: int) -> messages.Card:
-        self._check(node)
         y = torch.from_numpy(self.labelling.labels)
         x = self.scene.data.x[node].tolist()
         names = self.scene.feature_names or [str(i) for i in range(len(x))]

@@ -4,7 +4,7 @@ export const LAYERS = {
   label: { title: "Label", says: "Colour: the likeliest class. Pale: unsure. Ringed: given by you. Red halo: a label to look at twice." },
   confidence: { title: "Confidence", says: "Probability of the likeliest class", ends: ["guess", "sure"] },
   total: { title: "Doubt", says: "Total uncertainty", ends: ["none", "all classes alike"] },
-  aleatoric: { title: "in the data", says: "Doubt that more labels would not lift", ends: ["none", "most"] },
+  aleatoric: { title: "in the data", says: "Doubt that more labels would not lift", ends: ["none", "all classes alike"] },
   epistemic: { title: "in the model", says: "Doubt that labels would lift", ends: ["none", "most"] },
   sets: { title: "Sets", says: "Colour: one class is left. Grey: several are possible." },
   changed: { title: "Changed", says: "What the last change did: strong where the belief moved." },
@@ -72,6 +72,18 @@ export function movement(belief, before) {
   return { moved, turned };
 }
 
+// The most doubt in the model at any node, as a share of all there can be: it is a small part of the total, so that its colours
+// go up to there. Below half a percent it is rounding.
+export function mostEpistemic(belief) {
+  if (belief.mostEpistemic !== undefined) return belief.mostEpistemic;
+  const { total } = summary(belief);
+  let most = 0;
+  for (let i = 0; i < total.length; i++) most = Math.max(most, total[i] - belief.aleatoric[i]);
+  const share = most / Math.log(Math.max(belief.probabilities.shape[1], 2));
+  belief.mostEpistemic = share < 0.005 ? 0 : share;
+  return belief.mostEpistemic;
+}
+
 // Which classes are possible at a node: those of at least the threshold.
 export function possible(shares, threshold) {
   return shares.flatMap((p, c) => (p >= threshold ? [c] : []));
@@ -116,11 +128,12 @@ export function colours(store, theme) {
     for (let i = 0; i < nodes; i++) put(i, neutral, colour(label[i]), moved[i] > 0.01 ? 0.3 + 0.7 * moved[i] : 0);
   } else {
     const steps = table(ramp(layer, theme));
+    const highest = (mostEpistemic(belief) || 1) * most;
     const value = {
       confidence: (i) => strength(i),
       total: (i) => total[i] / most,
       aleatoric: (i) => belief.aleatoric[i] / most,
-      epistemic: (i) => (total[i] - belief.aleatoric[i]) / most,
+      epistemic: (i) => (total[i] - belief.aleatoric[i]) / highest,
     }[layer];
     for (let i = 0; i < nodes; i++) put(i, steps[Math.round(255 * Math.min(1, Math.max(0, value(i))))], neutral, 0);
   }

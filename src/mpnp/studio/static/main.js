@@ -68,7 +68,8 @@ const acts = {
     if (on) {
       acts.tab("ask");
       acts.goToAsked();
-      say("The studio asks, you press number keys. S skips, Escape ends.", { shown: true });
+      const byHand = matchMedia("(pointer: coarse)").matches;
+      say(byHand ? "The studio asks, you tap the class." : "The studio asks, you press number keys. S skips, Escape ends.", { shown: true });
     }
   },
   strategy(name) {
@@ -121,8 +122,8 @@ const view = new View($("view"), $("outline"), store, {
       acts.show(null);
     } else if (store.tool === "look") acts.show(node);
     else {
+      acts.paint([node]); // first: what is painted waits for nothing
       acts.show(node, { quiet: true });
-      acts.paint([node]);
     }
   },
   lasso: (nodes) => acts.paint(nodes),

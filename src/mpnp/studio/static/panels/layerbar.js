@@ -1,7 +1,7 @@
 // What colours show, and the legend that says how to read them.
 
 import { $, count, h, percent, replace } from "../dom.js";
-import { LAYERS, movement, ramp } from "../layers.js";
+import { LAYERS, mostEpistemic, movement, ramp } from "../layers.js";
 
 export function layerBar(store) {
   const buttons = Object.entries(LAYERS).map(([name, layer]) =>
@@ -36,6 +36,10 @@ export function layerBar(store) {
     if (store.layer === "changed" && store.belief) {
       store.belief.movement ??= movement(store.belief, store.before);
       return `The last change turned the belief about ${count(store.belief.movement.turned, "node")}. Strong: it moved much.`;
+    }
+    if (store.layer === "epistemic" && store.belief) {
+      const most = mostEpistemic(store.belief);
+      return most ? `Doubt that labels would lift: at most ${percent(most)} of what there can be` : "Nowhere is there doubt that labels would lift.";
     }
     return null;
   }

@@ -1,5 +1,7 @@
 // Where we look from. Places are turned, scaled and moved to pixels; nothing is perspective, so that sizes can be compared.
 
+const COVERED = 54; // pixels at the top and at the bottom on which layers, legend and buttons lie
+
 export class Camera {
   // `solid`: whether places have a depth; `wide`, `high`: how far they reach from the middle.
   constructor(solid, wide = 1, high = 1) {
@@ -23,8 +25,9 @@ export class Camera {
 
   // Pixels per unit.
   get scale() {
-    if (this.solid) return this.zoom * 0.4 * Math.min(this.width, this.height);
-    return this.zoom * Math.min((0.46 * this.width) / this.wide, (0.41 * this.height) / this.high);
+    const high = Math.max(this.height - 2 * COVERED, 0.5 * this.height);
+    if (this.solid) return this.zoom * 0.46 * Math.min(0.94 * this.width, high);
+    return this.zoom * Math.min((0.45 * this.width) / this.wide, (0.46 * high) / this.high);
   }
 
   // Rows of the rotation: right, up, towards us. A flat graph turns in its plane, a solid one about its axis, then tilts.
