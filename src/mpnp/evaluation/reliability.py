@@ -130,7 +130,7 @@ def check_calibration(
 
 def reliability(pool: Pool, sets: Tensor) -> Reliability:
     """How reliable the pooled answers are, and the ``sets`` of labels [Q, C] bool that go with them."""
-    score = Score(pool.probabilities.size(1))
+    score = Score()
     score.add(pool)
     hit = sets.gather(1, pool.y.unsqueeze(1)).squeeze(1).double()
     return Reliability(
