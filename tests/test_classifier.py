@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
 import networkx as nx
@@ -113,3 +114,36 @@ def test_a_graph_without_labels_is_told_so(cliques: nx.Graph) -> None:
 
 def test_a_picture(fitted: NodeClassifier, tmp_path: Path) -> None:
     assert fitted.plot(tmp_path / "cliques.png").stat().st_size > 5_000
+
+
+def test_the_column_of_labels_can_be_named(cliques: nx.Graph) -> None:
+    graph = cliques.copy()
+    nx.set_node_attributes(graph, {"a": "left", "b": "left", "i": "right", "j": "right"}, "side")
+    assert list(NodeClassifier().fit(graph, label_column="side").classes_) == ["left", "right"]
+    with pytest.raises(UserError, match="name the column that holds the labels"):
+        NodeClassifier().fit(graph)
+
+
+def test_a_class_that_no_label_was_given_of_counts_as_missed(fitted: NodeClassifier) -> None:
+    said = dict(zip(fitted.node_names_, fitted.predict(), strict=True))
+    assert fitted.score({"c": said["c"], "d": "middle"}) == 0.5
+    assert fitted.score({"d": "middle"}) == 0
+
+
+def test_what_scikit_learn_itself_checks(fitted: NodeClassifier) -> None:
+    base = pytest.importorskip("sklearn.base")
+    checks, validation = import_module("sklearn.utils.estimator_checks"), import_module("sklearn.utils.validation")
+    one = NodeClassifier(coverage=0.8)
+    assert base.clone(one).get_params() == one.get_params() and base.is_classifier(one)
+    for name in (
+        "check_estimator_cloneable",
+        "check_estimator_repr",
+        "check_get_params_invariance",
+        "check_no_attributes_set_in_init",
+        "check_parameters_default_constructible",
+        "check_set_params",
+    ):
+        getattr(checks, name)("NodeClassifier", one)
+    validation.check_is_fitted(fitted)
+    with pytest.raises(import_module("sklearn.exceptions").NotFittedError):
+        validation.check_is_fitted(one)

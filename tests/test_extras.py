@@ -59,6 +59,11 @@ print(len(fitted.predict()), fitted.suggest(1)[0].node)
     assert said.startswith("34 ")
 
 
+def test_scores(tmp_path: Path) -> None:
+    program = "import mpnp; print(mpnp.evaluate(mpnp.find_predictor('mode')[0], ring, [0.1], draws=1).at(0.1).ece)"
+    assert 0 <= float(without_extras(RING + program, tmp_path)) <= 1
+
+
 @pytest.mark.parametrize("command", ["check .", "predict . --out out.csv", "suggest .", "--version"])
 def test_commands_that_need_no_extra(command: str, club: Path) -> None:
     said = without_extras(f"from mpnp.cli import main; main({command.split()})", club)
@@ -70,7 +75,6 @@ def test_commands_that_need_no_extra(command: str, club: Path) -> None:
     [
         ("mpnp.fit", "train"),
         ("mpnp.plot", "plot"),
-        ("mpnp.evaluate(mpnp.find_predictor('mode')[0], ring, [0.1], draws=1)", "train"),
         ("mpnp.NodeClassifier().fit(plain, labels={0: 'a', 33: 'b'}).plot('out.png')", "plot"),
         ("mpnp.from_pretrained('hf:someone/model')", "hub"),
         ("mpnp.studio(plain)", "studio"),

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from .active import Suggestion, suggest
 from .defaults import COVERAGE, READY, SAMPLES
 from .episode import Episode
 from .errors import UserError, extras
-from .evaluation.given import reading_of
+from .evaluation.given import as_predictor, reading_of
 from .graphs import UNLABELLED
-from .models import find_predictor
 from .models.universal import Universal
 from .own.named import OwnPrediction
 from .own.predict import label_sets, predict_own
@@ -49,12 +49,13 @@ class NodeClassifier:
     ) -> None:
         self.model, self.coverage, self.samples, self.seed = model, coverage, samples, seed
 
-    def fit(self, graph: Any, labels: Any = None) -> NodeClassifier:
-        """Read a graph in any container that :func:`mpnp.as_graphs` takes, and its labels, here or in it."""
-        predictor = find_predictor(str(self.model))[0] if isinstance(self.model, str | Path) else self.model
-        own = as_graphs(graph, labels, **reading_of(predictor))
-        if not own.class_names:
-            raise UserError(f"No node of {own.where} has a label; label at least one node of every class.")
+    def fit(self, graph: Any, labels: Any = None, **reading: Any) -> NodeClassifier:
+        """Read a graph in any container that :func:`mpnp.as_graphs` takes, and its labels, here or in it.
+
+        ``reading``: how it is read, in the words of :func:`mpnp.as_graphs`, as ``label_column="team"``.
+        """
+        predictor = as_predictor(self.model)
+        own = as_graphs(graph, labels, **{**reading_of(predictor), **reading})
         if isinstance(predictor, Universal) and len(own.graphs) > 1:
             predictor = predictor.sharing()
         self.prediction_ = predict_own(predictor, own, None, self.coverage, samples=self.samples, seed=self.seed)
@@ -65,7 +66,7 @@ class NodeClassifier:
     @property
     def classes_(self) -> NDArray[Any]:
         """The classes as they were given: whole numbers, or names."""
-        names = self._fitted().own_.class_names
+        names = self._fitted().prediction_.class_names
         whole = all(name.lstrip("-").isdecimal() and str(int(name)) == name for name in names)
         return np.array([int(name) for name in names] if whole else names)
 
@@ -114,12 +115,14 @@ class NodeClassifier:
     def score(self, truth: Any) -> float:
         """Accuracy over the nodes that were not labelled, by ``truth``: labels in any form that :meth:`fit` takes."""
         own = self._fitted().own_
-        told = as_graphs(own, truth, class_names=own.class_names)
-        y = Episode.from_graphs(told.graphs, num_classes=len(own.class_names)).y
-        asked = (y != UNLABELLED) & ~self.episode_.context
-        if not bool(asked.any()):
+        told = as_graphs(own, truth)
+        y = torch.cat([graph.y for graph in told.graphs])
+        asked = ((y != UNLABELLED) & ~self.episode_.context).nonzero().flatten()
+        if not len(asked):
             raise UserError("The truth tells no label that was not given already; give labels of other nodes.")
-        return float((self.prediction_.label == y)[asked].float().mean())
+        said = self.prediction_.label_names
+        # A class of which no label was given cannot be found, and counts as missed.
+        return sum(said[node] == told.class_names[y[node]] for node in asked.tolist()) / len(asked)
 
     def plot(self, path: str | Path, *, graph: int = 0, title: str = "") -> Path:
         """The labels given, what is predicted and where it is unsure: .png, .svg or .pdf, or .html, a page to zoom and point at."""
@@ -143,6 +146,12 @@ class NodeClassifier:
                 raise UserError(f"NodeClassifier has no parameter '{name}'; it has {known}.")
             setattr(self, name, value)
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn asks of a classifier; nothing else calls it."""
+        from sklearn.utils import ClassifierTags, Tags, TargetTags
+
+        return Tags("classifier", TargetTags(required=False), classifier_tags=ClassifierTags())
 
     def __repr__(self) -> str:
         defaults = inspect.signature(type(self)).parameters

@@ -41,7 +41,7 @@ class StoppedError(UserError):
 
 # Packages that come with an extra, ``pip install 'mpnp[…]'``; ``mpnp`` alone reads graphs and predicts.
 EXTRAS = {
-    **dict.fromkeys(("lightning", "torchmetrics", "filelock", "joblib"), "train"),
+    **dict.fromkeys(("lightning", "filelock", "joblib"), "train"),
     **dict.fromkeys(("matplotlib", "PIL", "jinja2"), "plot"),
     **dict.fromkeys(("starlette", "uvicorn", "websockets"), "studio"),
     **dict.fromkeys(("pandas", "pyarrow"), "tables"),

@@ -96,7 +96,7 @@ def row(contestant: Contestant, case: Case) -> dict[str, float]:
     start = process_time()
     prediction = contestant.predict(case)
     seconds = waiting + process_time() - start
-    score = Score(case.arena.classes)
+    score = Score()
     score.add(Judged(prediction.at(case.test), case.arena.y[case.test]))
     found = score.compute() | {"seconds": seconds, "labels": float(case.context.numel())}
     return {name: round(found[name], 5) for name in (*METRICS, "labels")} | sets(contestant, case, prediction)

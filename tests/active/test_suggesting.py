@@ -71,3 +71,13 @@ def test_names_of_any_container_come_back() -> None:
     found = mpnp.suggest(LabelPropagation(), graph, count=2)
     assert {one.node for one in found} == {"bert", "cleo"}
     assert {one.label for one in found} <= {"left", "right"}
+
+
+def test_graphs_alone_and_predictors_by_name() -> None:
+    path = nx.path_graph(6)
+    nx.set_node_attributes(path, {0: "left", 5: "right"}, "label")
+    assert {one.node for one in mpnp.suggest(path, count=2)} <= {"1", "2", "3", "4"}
+    by_name = mpnp.suggest("label-propagation", path, count=2)
+    assert by_name == mpnp.suggest(LabelPropagation(), path, count=2)
+    assert mpnp.sample("label-propagation", path, 3)[0].labels.shape == (3, 6)
+    assert mpnp.sample(path, count=2)[0].labels.shape == (2, 6)

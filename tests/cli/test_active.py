@@ -98,7 +98,7 @@ def test_suggest_without_any_label(made: Place, prints: Run) -> None:
     """A predictor that knows no class asks all the same; on a ring all nodes are alike, and it says so."""
     out = prints("suggest", "label-propagation", made.bare, "--count", 2)
     assert out.count("no class is known yet") == 2
-    assert out.splitlines()[-1] == "All of them score the same, so which came first was left to chance."
+    assert "All of them score the same, so which came first was left to chance." in out.splitlines()
     assert strict(prints("suggest", made.model, made.bare, "--json"))["suggestions"][0]["label"] in ("yes", "no")
 
 
@@ -111,6 +111,17 @@ def test_suggest_from_several_graphs(made: Place, prints: Run) -> None:
     assert [(row["graph"], row["node"]) for row in rows if row["graph"] == 0] == [(0, "b")]
     assert {row["node"] for row in rows if row["graph"] == 1} == {"c", "e"}
     assert "  graph 0  b  " in prints("suggest", "mode", "two")
+
+
+def test_suggest_says_what_was_ignored(made: Place, prints: Run) -> None:
+    Path("typed").mkdir()
+    Path("typed/nodes.csv").write_text("id,side,size\na,yes,1\nb,,\nc,no,3\n")
+    Path("typed/edges.csv").write_text("source,target,type,since\na,b,x,1990\nb,c,y,2000\n")
+    said = prints("suggest", "label-propagation", "typed", "--label-column", "side")
+    assert "Column 'size': 1 of 3 values are missing" in said and "Ignored of the edges: since" in said
+    assert "'label-propagation' makes no use of edge types" in said
+    told = strict(prints("suggest", "label-propagation", "typed", "--label-column", "side", "--json"))
+    assert all(note in said for note in told["notes"]) and len(told["notes"]) == 4
 
 
 # --- active ----------------------------------------------------------------------------------------------------------

@@ -70,3 +70,12 @@ def test_a_missing_file_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFi
         main(["check", str(tmp_path / "none.csv")])
     assert ended.value.code == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_the_command_is_about_the_path_as_given_and_can_be_pasted(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.rename(folder.parent / "my graph")
+    monkeypatch.chdir(folder.parent)
+    main(["check", "my graph"])
+    assert capsys.readouterr().out.endswith("  mpnp predict 'my graph'\n")

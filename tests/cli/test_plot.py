@@ -15,6 +15,7 @@ from mpnp.models.configs import build, config
 from mpnp.models.pretrained import save
 from mpnp.tasks import Task, get_task
 from mpnp.tasks.cellular_automata import CellularAutomaton
+from mpnp.tasks.own import OwnTask
 
 from .commands import Run
 
@@ -30,7 +31,9 @@ def untrained(folder: Path, name: str, task: Task) -> Path:
     """A model as if trained; what it believes does not matter here."""
     torch.manual_seed(0)
     folder.mkdir()
-    save(build(config(name, task)), folder, {})
+    model = build(config(name, task))
+    model.feature_names = task.own.feature_names if isinstance(task, OwnTask) else None
+    save(model, folder, {})
     return folder
 
 
@@ -126,3 +129,21 @@ def test_what_is_refused(made: Place, refused: Run) -> None:
 def test_models_that_read_other_features(made: Place, refused: Run) -> None:
     said = refused(made.automaton, made.own, "--task", "ca/voronoi")
     assert "trained on graphs with 3 features per node, ca/voronoi has 2" in said
+
+
+def test_your_own_graph_is_read_as_you_say_and_as_the_model_knows_it(made: Place, run: Run, tmp_path: Path) -> None:
+    """Columns in another order, labels under another name, an edge type that no one reads."""
+    graphs = tmp_path / "turned"
+    graphs.mkdir()
+    rows = [f"n{i},{i % 7},{i % 3},{i % 5},{'yes' if i % 2 else 'no'}" for i in range(20)]
+    (graphs / "nodes.csv").write_text("\n".join(["id,c,b,a,side", *rows]) + "\n")
+    edges = [f"n{i},n{(i + 1) % 20},{'xy'[i % 2]}" for i in range(20)]
+    (graphs / "edges.csv").write_text("\n".join(["source,target,type", *edges]) + "\n")
+    for folder, more, out in ((made.graphs, (), "a.html"), (graphs, ("--label-column", "side"), "b.html")):
+        said = run(made.own, folder, *more, "--out", out)
+    assert "'ampnp' makes no use of edge types" in said and "Column 'side' holds the labels." in said
+    panels = [
+        json.loads(Path(out).read_text().partition("const scene = ")[2].partition(";\n")[0])["rows"][0]["panels"]
+        for out in ("a.html", "b.html")
+    ]
+    assert panels[0] == panels[1]

@@ -73,3 +73,17 @@ def test_a_graph_without_any_label_is_refused(ring: Path, capsys: pytest.Capture
     with pytest.raises(SystemExit):
         main(["sample", str(ring)])
     assert "no classes to draw" in capsys.readouterr().err
+
+
+def test_no_cell_is_a_formula_and_the_labels_may_lie_elsewhere(
+    ring: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (ring / "nodes.csv").read_text(encoding="utf-8")
+    (ring / "nodes.csv").write_text(text.replace("label", "side").replace("yes", "=1+1").replace("n3,", "@n3,"))
+    edges = (ring / "edges.csv").read_text(encoding="utf-8").replace("n3\n", "@n3\n").replace("\nn3,", "\n@n3,")
+    (ring / "edges.csv").write_text(edges, encoding="utf-8")
+    out = tmp_path / "s.csv"
+    main(["sample", "label-propagation", str(ring), "--label-column", "side", "--count", "3", "--out", str(out)])
+    rows = read(out)
+    assert rows[6]["given"] == rows[6]["sample_1"] == "'=1+1" and rows[3]["node"] == "'@n3"
+    assert "Column 'side' holds the labels." in capsys.readouterr().out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,9 @@ import mpnp
 from mpnp.errors import UserError
 from mpnp.evaluation.calibrate import calibrate
 from mpnp.evaluation.evaluate import evaluate
-from mpnp.evaluation.given import GivenGraphs, as_task, known_classes
+from mpnp.evaluation.given import GivenGraphs, as_predictor, as_task, asked, known_classes, reading_of
 from mpnp.models import configs
+from mpnp.models.base import Network
 from mpnp.models.label_propagation import LabelPropagation
 from mpnp.models.mode import Mode
 
@@ -103,10 +105,31 @@ class Two(Rings):
     num_features = 2
 
 
-@pytest.mark.parametrize("given", ["mode", Path("runs/mine"), None, torch.nn.Linear(1, 1)])
-def test_a_predictor_is_an_object_too(given: Any) -> None:
+@pytest.mark.parametrize("given", ["mod", Path("runs/mine"), None, torch.nn.Linear(1, 1)])
+def test_what_is_no_predictor_is_told_so(given: Any) -> None:
     for act in (mpnp.evaluate, mpnp.calibrate, mpnp.suggest, mpnp.plot):
-        with pytest.raises(UserError, match=r"a predictor is expected; mpnp\.from_pretrained"):
+        with pytest.raises(
+            UserError, match=r"a predictor is expected: its name|did you mean 'mode'|no trained model at"
+        ):
             act(given, ring())
-    with pytest.raises(UserError, match="a predictor is expected"):
-        mpnp.replay(given, ring(), [], 1)
+
+
+def test_a_predictor_may_be_named_and_graphs_alone_are_asked_of_the_model_that_needs_no_training() -> None:
+    assert as_predictor("mode").name == "mode" and as_predictor(Mode()).name == "mode"
+    assert evaluate("label-propagation", ring(), draws=1).model == "label-propagation"
+    assert evaluate(ring(), draws=1).model == "universal"
+    predictor, graphs = asked("mode", "somewhere")
+    assert (predictor.name, graphs) == ("mode", "somewhere")
+    with pytest.raises(UserError, match="'mode' was given alone; say which graphs"):
+        evaluate(Mode())
+
+
+def test_models_that_read_graphs_alike_can_be_asked_together() -> None:
+    def model(*classes: str) -> Network:
+        made = configs.build(replace(configs.config("gnn", Rings()), class_names=list(classes)))
+        assert isinstance(made, Network)
+        return made
+
+    assert reading_of(Mode(), model("a", "b"), model("a", "b")) == {"class_names": ["a", "b"]}
+    with pytest.raises(UserError, match="trained on different classes; ask them one by one"):
+        reading_of(model("a", "b"), model("b", "c"))

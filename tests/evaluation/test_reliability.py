@@ -39,7 +39,7 @@ def test_reliability_by_hand() -> None:
     assert (row.coverage, row.set_size) == (pytest.approx(2 / 3), pytest.approx(4 / 3))
     # Hits miss their mean by 1/3 in the first graph and -2/3 + 1/3 in the second.
     assert row.coverage_error == pytest.approx((2 / 9 * 2) ** 0.5 / 3)
-    score = Score(2)
+    score = Score()
     score.add(answers)
     assert {key: getattr(row, key) for key in ("accuracy", "nll", "brier", "ece")} == score.compute()
 

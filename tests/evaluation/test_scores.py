@@ -92,7 +92,7 @@ def beside(y: list[int], *probabilities: float) -> Answers:
 
 
 def test_score_by_hand() -> None:
-    score = Score(2)
+    score = Score()
     score.add(beside([0, 0], 0.8, 0.4))
     score.add(beside([1], 0.3))  # in batches as all at once
     got = score.compute()
@@ -103,14 +103,14 @@ def test_score_by_hand() -> None:
 
 def test_calibration_error_by_hand() -> None:
     """Fifteen bins: 0.88 (right) and 0.92 (wrong) share one, 0.65 (wrong) and 0.75 (right) have their own."""
-    score = Score(2)
+    score = Score()
     score.add(beside([0, 1, 1, 1], 0.88, 0.92, 0.65, 0.25))
     expected = (2 * abs(0.5 - 0.90) + abs(0 - 0.65) + abs(1 - 0.75)) / 4
     assert score.compute()["ece"] == pytest.approx(expected, rel=1e-5)
 
 
 def test_a_score_survives_certainty_and_can_be_used_again() -> None:
-    score = Score(2)
+    score = Score()
     score.add(beside([0, 1], 1.0, 1.0))
     got = score.compute()
     assert (got["accuracy"], got["brier"], got["ece"]) == pytest.approx((0.5, 1.0, 0.5))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import pytest
 import torch
 from torch import Tensor
@@ -168,3 +169,11 @@ def test_graphs_in_any_container_are_predicted_alike() -> None:
 def test_without_a_predictor_the_model_that_comes_with_the_package_answers() -> None:
     said = predict(ring())
     assert torch.equal(said.probabilities, predict("universal", ring()).probabilities)
+
+
+@pytest.mark.parametrize("name", ["universal", "label-propagation", "mode"])
+def test_without_labels_and_classes_there_is_nothing_to_answer(name: str) -> None:
+    bare = nx.path_graph(4)
+    with pytest.raises(UserError, match=f"No node of the graph has a label, and '{name}' knows no classes of its own"):
+        mpnp.predict(name, bare)
+    assert mpnp.predict(name, bare, num_classes=2).probabilities.shape == (4, 2)

@@ -9,17 +9,15 @@ import torch
 
 from mpnp.episode import Episode
 from mpnp.errors import UserError
-from mpnp.models import configs
 from mpnp.models.label_propagation import LabelPropagation
 from mpnp.models.mode import Mode
-from mpnp.plots import canvas_of, compare, figure_of, plot
+from mpnp.plots import canvas_of, compare, figure_of
 from mpnp.plots.automata import BoardCanvas, SphereCanvas
 from mpnp.plots.clouds import CloudCanvas
 from mpnp.plots.comparing import Drawing
 from mpnp.plots.graphs import FlatCanvas
 from mpnp.tasks.cellular_automata import CellularAutomaton
 
-from ..rings import Rings
 from .drawn import board, cloud, graph, lines, points, sphere
 
 
@@ -77,7 +75,7 @@ def test_what_does_not_exist(task: CellularAutomaton, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="did you mean 'truth'"):
         compare(TWO, task, kind="truths")
     with pytest.raises(UserError, match=r"'picture.gif'.*\.html"):
-        plot(TWO, task).save(tmp_path / "picture.gif")
+        Drawing(compare(TWO, task)).save(tmp_path / "picture.gif")
 
 
 def test_class_names_make_a_legend(task: CellularAutomaton, tmp_path: Path) -> None:
@@ -96,35 +94,3 @@ def test_a_graph_without_labels_can_be_drawn(tmp_path: Path) -> None:
     row = Row(canvas_of(episode), panels_of(episode, {"mode": Mode().predict(episode)}, "auto"), episode)
     assert [panel.title for panel in row.panels] == ["shown: 0 of 3 labels", "true labels", "mode", "mode: uncertainty"]
     Drawing([row]).save(tmp_path / "bare.png")
-
-
-# --- The door --------------------------------------------------------------------------------------------------------
-
-
-def test_by_default_the_first_test_graph_with_a_tenth_of_its_labels(task: CellularAutomaton) -> None:
-    drawing = plot(Mode(), task)
-    assert drawing.title == "ca/voronoi, test graph 0, 10 % of the labels shown"
-    (row,) = drawing.rows
-    assert int(row.episode.context.sum()) == round(0.1 * row.episode.num_nodes)
-    assert [panel.title.split(":")[0] for panel in row.panels][-2:] == ["mode", "mode"]
-    assert drawing._repr_png_().startswith(b"\x89PNG")
-    assert plot(Mode(), task, kind="gallery").which == "test graphs 0, 1, 2, 3"
-
-
-def test_graphs_of_ones_own_show_all_their_labels() -> None:
-    drawing = plot([Mode(), LabelPropagation()], lines(12))
-    (row,) = drawing.rows
-    assert row.episode.context.all() and drawing.title == "graphs, test graph 0, 100 % of the labels shown"
-    assert len(plot(Mode(), [lines(12), lines(8)], [0, 1], rate=0.5).rows) == 2
-
-
-def test_predictors_of_one_name_are_numbered(task: CellularAutomaton) -> None:
-    (row,) = plot([Mode(), LabelPropagation(), Mode()], task, kind="uncertainty").rows
-    names = [panel.title.partition(":")[0] for panel in row.panels[1:]]
-    assert names == ["mode 1", "label-propagation", "mode 2"]
-
-
-def test_models_of_other_features_are_refused_by_name(task: CellularAutomaton) -> None:
-    other = configs.build(configs.config("mpnp", Rings()))
-    with pytest.raises(UserError, match="'mpnp' was trained on graphs with 1 features per node, ca/voronoi has 2"):
-        plot(other, task)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import pytest
 import torch
 from torch_geometric.data import Data
@@ -83,3 +84,10 @@ def test_a_missing_path(tmp_path: Path) -> None:
     assert "nowhere" in str(task.missing())
     with pytest.raises(UserError, match="nowhere"):
         task.load()
+
+
+def test_a_task_says_what_it_was_given_in_a_line(tmp_path: Path) -> None:
+    assert repr(OwnTask(tmp_path, reading={"label_column": "team"})) == (
+        f"OwnTask('{tmp_path}', seed=0, label_column='team')"
+    )
+    assert repr(OwnTask(nx.path_graph(3))) == "OwnTask('Graph', seed=0)"

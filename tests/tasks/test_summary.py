@@ -34,7 +34,7 @@ def test_counted_by_hand() -> None:
         "  labelled    3 of 5 nodes\n"
         "  classes     2: x 2, y 1\n"
         "  homophily   50 % of edges join the same class\n"
-        "  features    1 numbers, 1 flags of missing values\n"
+        "  features    1 number, 1 flag of missing values\n"
         "  - Column 'size': 1 of 5 values are missing; the median 2.5 stands in, and 'size missing' is 1 there."
     )
 

@@ -8,14 +8,13 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
-from torch_geometric.data import Data
 from tqdm import tqdm
 
 from ..defaults import DRAWS, SAMPLES
 from ..episode import Episode
 from ..errors import UserError
 from ..evaluation.answers import BATCH_NODES, draw_seeds
-from ..evaluation.given import as_task
+from ..evaluation.given import as_predictor, as_task
 from ..evaluation.scores import shape_miou
 from ..graphs import UNLABELLED, GraphSet
 from ..prediction import Prediction, Predictor
@@ -26,8 +25,8 @@ from .strategies import ask, find_strategy
 
 
 def replay(
-    predictor: Predictor,
-    task: Task | Data | Sequence[Data],
+    predictor: Any,
+    task: Any,
     strategies: Sequence[str],
     steps: int,
     *,
@@ -42,7 +41,8 @@ def replay(
 ) -> Replay:
     """Ask for ``per_step`` labels of every graph, predict, score, and again, ``steps`` times, for each strategy.
 
-    ``task``: whose graphs of a split are played on, or PyG graphs of your own, labelled throughout.
+    ``predictor``: as it is, by name or by folder. ``task``: whose graphs of a split are played on, or graphs of your own in
+    any container, labelled throughout.
     Each graph starts with ``start`` labels at random, none if 0, the same for all strategies; ``draws`` repeats it with
     other starts and other chance. 'random' always runs, to compare with. ``graphs``: only so many of the split's, drawn by
     ``seed``.
@@ -52,6 +52,7 @@ def replay(
             raise UserError(f"{name} = {value} was given, at least {low} is expected.")
     if graphs is not None and graphs < 1:
         raise UserError(f"graphs = {graphs} was given, at least 1 is expected.")
+    predictor = as_predictor(predictor)
     task = as_task(task, predictor)
     chosen = {name: find_strategy(name) for name in dict.fromkeys([BASELINE, *strategies])}
     store = task.graphs(split)

@@ -18,6 +18,7 @@ from torch import Tensor
 from ..defaults import SAMPLES
 from ..episode import Episode
 from ..errors import UserError
+from ..evaluation.given import asked
 from ..graphs import UNLABELLED
 from ..models.base import LatentModel, evaluating
 from ..own.predict import episode_of
@@ -45,8 +46,8 @@ class JointSamples:
 
 
 def sample(
-    predictor: Predictor,
-    graphs: Any,
+    predictor: Any,
+    graphs: Any = None,
     count: int = COUNT,
     *,
     num_classes: int | None = None,
@@ -54,7 +55,8 @@ def sample(
     samples: int = SAMPLES,
     seed: int = 0,
 ) -> list[JointSamples]:
-    """``count`` labellings of every graph, drawn jointly given the labels it shows (``y`` ≥ 0); one item per graph.
+    """``count`` labellings of every graph, drawn jointly given the labels it shows (``y`` ≥ 0); one item per graph:
+    ``sample(graphs)`` or ``sample(predictor, graphs)``, both as :func:`mpnp.predict` has them.
 
     A prediction tells every node's probabilities on their own; neighbours drawn from them would contradict each other. Here the
     predictor is asked anew after every block of nodes, which needs the predictor: a stored prediction cannot do it.
@@ -66,6 +68,7 @@ def sample(
         raise UserError(f"{count} samples were asked for, at least 1 is expected.")
     if blocks < 1:
         raise UserError(f"{blocks} blocks were given, at least 1 is expected.")
+    predictor, graphs = asked(predictor, graphs)
     episode = episode_of(predictor, graphs, num_classes)
     return [
         sample_episode(predictor, episode.only(one), count, blocks=blocks, samples=samples, seed=seed)

@@ -9,7 +9,7 @@ from typing import Any
 from ..defaults import SAMPLES, STRATEGY
 from ..episode import Episode
 from ..errors import UserError
-from ..evaluation.given import reading_of
+from ..evaluation.given import asked, reading_of
 from ..graphs import UNLABELLED
 from ..own.predict import episode_of
 from ..prediction import Predictor
@@ -51,8 +51,8 @@ class Suggestion:
 
 
 def suggest(
-    predictor: Predictor,
-    graphs: Any,
+    predictor: Any,
+    graphs: Any = None,
     *,
     count: int = 5,
     strategy: str | Strategy = STRATEGY,
@@ -61,7 +61,8 @@ def suggest(
     class_names: Sequence[str] | None = None,
     node_names: Sequence[Sequence[str]] | None = None,
 ) -> list[Suggestion]:
-    """The ``count`` unlabelled nodes (``y`` = -1) of each graph that ``strategy`` would have labelled next, the best first.
+    """The ``count`` unlabelled nodes (``y`` = -1) of each graph that ``strategy`` would have labelled next, the best first:
+    ``suggest(graphs)`` or ``suggest(predictor, graphs)``, both as :func:`mpnp.predict` has them.
 
     ``strategy``: a name, or one of your own making, such as ``Expected(loss=costs)``, which asks for what helps most where
     some mistakes cost more than others. ``class_names`` and ``node_names``, these graph by graph, say how classes and nodes are called: by default as the model's
@@ -69,6 +70,7 @@ def suggest(
     """
     if isinstance(strategy, str):
         find_strategy(strategy)
+    predictor, graphs = asked(predictor, graphs)
     own = as_graphs(graphs, **reading_of(predictor))
     episode = episode_of(predictor, own, None if class_names is None else len(class_names))
     pool = episode.y == UNLABELLED

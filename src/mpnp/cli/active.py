@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from jsonargparse import ArgumentParser, Namespace
 
 from ..defaults import DRAWS, STRATEGY
-from .common import add_computing, at_least, check_names, predictor_and_task, set_up
+from .common import add_computing, add_reading, at_least, check_names, predictor_and_task, reading, set_up
 from .names import check_strategy
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--draws", type=int, default=DRAWS, help="repeats with other starts")
     parser.add_argument("--split", type=Literal["test", "val"], default="test", help="val: what choices are made by")
     parser.add_argument("--out", type=str, default="active", help="folder for curves.png, asked.png and active.json")
+    add_reading(parser)
     add_computing(parser, samples=True)
 
 
@@ -53,7 +54,7 @@ def run(options: Namespace) -> None:
     from ..active.replay import first_episode
     from ..evaluation.provenance import provenance
 
-    predictor, task = predictor_and_task(set_up(options), options.model, options.task)
+    predictor, task = predictor_and_task(set_up(options), options.model, options.task, **reading(options))
     played = replay(
         predictor,
         task,

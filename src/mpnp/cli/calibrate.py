@@ -14,7 +14,7 @@ from jsonargparse import ArgumentParser, Namespace
 
 from ..errors import UserError
 from ..files import without_nan
-from .common import add_scoring, at_least, check_names, predictor_and_task, set_up
+from .common import add_reading, add_scoring, at_least, check_names, predictor_and_task, reading, set_up
 
 if TYPE_CHECKING:
     from ..evaluation.reliability import CalibrationTable, Reliability
@@ -28,6 +28,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--coverage", type=float, default=0.9, help="how often a set shall hold the true label")
     parser.add_argument("--allow-empty", action="store_true", help="let sets be empty where the model is least sure")
     parser.add_argument("--out", type=str, default="calibration.png", help="reliability diagrams: .png, .svg or .pdf")
+    add_reading(parser)
     add_scoring(parser)
 
 
@@ -45,7 +46,7 @@ def run(options: Namespace) -> None:
     check_coverage(options.coverage)
     out, folder = Path(options.out), Path(options.model)
     check_ending(out)
-    predictor, task = predictor_and_task(set_up(options), options.model, options.task)
+    predictor, task = predictor_and_task(set_up(options), options.model, options.task, **reading(options))
     stored = folder / FILE if options.model not in PREDICTORS and folder.is_dir() else None
     if stored and not os.access(folder, os.W_OK):  # said before the work, not after
         raise UserError(f"Cannot write {stored}: no permission; calibrate a copy of the folder.")

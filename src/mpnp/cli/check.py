@@ -37,7 +37,7 @@ def run(options: Namespace) -> None:
     from ..tasks.summary import summary
 
     own = load_graphs(options.graph, **reading(options))
-    found, advised, divided = summary(own), advice(own), division(own)
+    found, advised, divided = summary(own), advice(own, options.graph), division(own)
     ignored = unused(find_predictor(READY)[0], own) if advised.model == READY else []
     hints = telling(own)
     advised = replace(advised, command=advised.command + _said(options))

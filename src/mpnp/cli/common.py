@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import torch
 
     from ..prediction import Predictor
-    from ..tasks import Task
+    from ..tasks import OwnGraphs, Task
 
 
 # More than this no one means, and it would take for ever, or all memory.
@@ -73,6 +73,21 @@ def reading(options: Namespace) -> dict[str, Any]:
     """What was said of it, in the words of ``as_graphs``."""
     said = {"label_column": options.label_column, "directed": options.directed or None, "ignore": options.ignore}
     return {name: value for name, value in said.items() if value}
+
+
+def read_for(graph: str, options: Namespace, *predictors: Predictor) -> OwnGraphs:
+    """The graphs at a path, read as was said and as the models know them."""
+    from ..evaluation.given import reading_of
+    from ..tasks.own import load_graphs
+
+    return load_graphs(graph, **reading_of(*predictors), **reading(options))
+
+
+def notes_on(own: OwnGraphs, *predictors: Predictor) -> list[str]:
+    """What was inferred, imputed and ignored, and what of the edges a model makes no use of."""
+    from ..own.advice import unused
+
+    return [*own.notes, *(sentence for one in predictors for sentence in unused(one, own))]
 
 
 def model_and_graph(options: Namespace) -> tuple[str, str]:

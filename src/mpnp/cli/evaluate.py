@@ -12,7 +12,7 @@ from jsonargparse import ArgumentParser, Namespace
 from ..defaults import READY
 from ..errors import UserError
 from ..evaluation.rates import parse_rate
-from .common import add_reading, add_scoring, at_least, check_names, predictor_and_task, reading, set_up
+from .common import add_reading, add_scoring, at_least, check_names, notes_on, predictor_and_task, reading, set_up
 from .names import MODELS, PREDICTORS, SHIPPED
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def run(options: Namespace) -> None:
 
     from ..evaluation.evaluate import evaluate
     from ..evaluation.provenance import provenance
+    from ..tasks.own import OwnTask
 
     predictor, task = predictor_and_task(set_up(options), name, wanted, **reading(options))
     table = evaluate(
@@ -62,6 +63,9 @@ def run(options: Namespace) -> None:
     )
     table = replace(table, made=provenance(Path(name)))
     print(table.to_json() if options.json else written(table))
+    if isinstance(task, OwnTask) and not options.json:
+        for note in notes_on(task.own, predictor):
+            print(note)
 
 
 def _model_and_task(given: list[str], task: str | None) -> tuple[str, str | None]:

@@ -13,7 +13,7 @@ from ..defaults import READY
 from ..errors import UserError
 from ..evaluation.rates import parse_rate
 from ..progress import stage
-from .common import add_computing, at_least, predictor_on, set_up
+from .common import add_computing, add_reading, at_least, notes_on, predictor_on, read_for, set_up
 from .names import PREDICTORS, SHIPPED, check_kind, check_model, check_task
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--out", type=str, default="plot.png", help=".png, .svg or .pdf; .html: a page to zoom and to point at"
     )
+    add_reading(parser)
     add_computing(parser, samples=True)
 
 
@@ -100,18 +101,18 @@ def _apart(given: list[str]) -> tuple[list[str], str | None]:
 
 def _draw_own(models: dict[str, Predictor], graph: str, out: Path, options: Namespace) -> None:
     from ..plots.own import draw
-    from ..tasks.own import load_graphs
 
-    known = {tuple(getattr(getattr(one, "config", None), "class_names", ())) for one in models.values()} - {()}
-    if len(known) > 1:
-        raise UserError("The models were trained on different classes; draw them one by one.")
-    own = load_graphs(graph, list(known.pop()) if known else None)
+    own = read_for(graph, options, *models.values())
     drawing = draw(models, own, options.graph, samples=options.samples, seed=options.seed)
     drawing.save(out)
+    notes = notes_on(own, *models.values())
     if options.json:
-        print(json.dumps({"models": list(models), "graph": graph, "drawn": drawing.which, "picture": str(out)}))
+        told = {"models": list(models), "graph": graph, "drawn": drawing.which, "picture": str(out)}
+        print(json.dumps({**told, "notes": notes}))
         return
     print(f"{', '.join(models)} on {graph if len(own.graphs) == 1 else f'{drawing.which} of {graph}'}: {out}.")
+    for note in notes:
+        print(note)
 
 
 def _models(given: list[str], device: torch.device) -> tuple[dict[str, Predictor], dict[str, str]]:

@@ -18,7 +18,9 @@ from .common import (
     add_reading,
     at_least,
     model_and_graph,
+    notes_on,
     predictor_on,
+    read_for,
     reading,
     set_up,
 )
@@ -50,12 +52,9 @@ def run(options: Namespace) -> None:
     at_least(options, samples=1, threads=1, seed=0, jobs=1)
     name, graph = model_and_graph(options)
 
-    from ..evaluation.given import reading_of
     from ..models.calibration import check_coverage
-    from ..own.advice import unused
     from ..own.export import check_ending
     from ..own.predict import predict_own
-    from ..tasks.own import load_graphs
 
     check_coverage(options.coverage)
     if options.engine:
@@ -63,12 +62,12 @@ def run(options: Namespace) -> None:
     out = Path(options.out)
     check_ending(out)
     predictor, _ = predictor_on(set_up(options), name)
-    own = load_graphs(graph, **reading_of(predictor), **reading(options))
+    own = read_for(graph, options, predictor)
     said = predict_own(predictor, own, None, options.coverage, samples=options.samples, seed=options.seed)
     with stage(f"writing {out}"):
         said.save(out)
     shown, nodes = sum(label is not None for label in said.given_names), len(said.probabilities)
-    notes = [*own.notes, *unused(predictor, own)]
+    notes = notes_on(own, predictor)
     if options.json:
         told = {"nodes": nodes, "graphs": len(own.graphs), "labelled": shown, "out": str(out)}
         print(json.dumps({**told, "notes": notes, "sets": said.promise}))

@@ -9,7 +9,17 @@ from pathlib import Path
 from jsonargparse import ArgumentParser, Namespace
 
 from ..errors import UserError
-from .common import add_computing, add_model_and_graph, at_least, model_and_graph, predictor_on, set_up
+from .common import (
+    add_computing,
+    add_model_and_graph,
+    add_reading,
+    at_least,
+    model_and_graph,
+    notes_on,
+    predictor_on,
+    read_for,
+    set_up,
+)
 
 HELP = "whole labellings of your graphs that hang together, drawn from what a model believes"
 
@@ -29,6 +39,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--picture", type=str, default=None, help="draw the labellings of the first graph: .png or .svg"
     )
+    add_reading(parser)
     add_computing(parser, samples=True)
 
 
@@ -38,16 +49,17 @@ def run(options: Namespace) -> None:
 
     import torch
 
-    from .. import plots
     from ..active.sampling import sample, vary_latent
     from ..files import replacing
     from ..own.predict import episode_of
-    from ..tasks.own import load_graphs
+    from ..tasks.formats.cells import safe
 
     if options.picture is not None:
+        from .. import plots
+
         plots.check_ending(Path(options.picture))
     predictor, _ = predictor_on(set_up(options), name)
-    own = load_graphs(graph, getattr(getattr(predictor, "config", None), "class_names", None) or None)
+    own = read_for(graph, options, predictor)
     if not own.class_names:
         raise UserError(
             f"No node of {own.where} has a label, so there are no classes to draw; label at least one node."
@@ -68,7 +80,7 @@ def run(options: Namespace) -> None:
             seed=options.seed,
         )
         labels = torch.cat([one.labels for one in found], 1)
-    names = own.class_names
+    names = [safe(name) for name in own.class_names]
     nodes = [(number, node) for number, graph_names in enumerate(own.node_names) for node in graph_names]
     out = Path(options.out)
     with replacing(out) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
@@ -76,7 +88,7 @@ def run(options: Namespace) -> None:
         table.writerow(["graph", "node", "given", *(f"sample_{i + 1}" for i in range(options.count))])
         for at, (number, node) in enumerate(nodes):
             given = names[int(episode.y[at])] if bool(episode.context[at]) else ""
-            table.writerow([number, node, given, *(names[c] for c in labels[:, at].tolist())])
+            table.writerow([number, safe(node), given, *(names[c] for c in labels[:, at].tolist())])
     told: dict[str, object] = {"labellings": options.count, "nodes": episode.num_nodes, "out": str(out)}
     if options.latent:
         share = float((labels != labels.mode(0).values).any(0).float().mean())
@@ -89,10 +101,11 @@ def run(options: Namespace) -> None:
             f"Log-likelihood of what was drawn, in nats: {float(each.mean()):.1f} on average, "
             f"{float(each.min()):.1f} to {float(each.max()):.1f}."
         )
+    notes = notes_on(own, predictor)
     if options.json:
-        print(json.dumps(told))
+        print(json.dumps({**told, "notes": notes}))
     else:
-        print(f"{options.count} labellings of {episode.num_nodes} nodes: see {out}.\n{words}")
+        print("\n".join([f"{options.count} labellings of {episode.num_nodes} nodes: see {out}.", words, *notes]))
     if options.picture is not None:
         first = episode.only(0)
         title = f"{predictor.name}: {'what varies with z' if options.latent else 'ways this graph could go on'}"

@@ -14,8 +14,9 @@ from .common import (
     add_reading,
     at_least,
     model_and_graph,
+    notes_on,
     predictor_on,
-    reading,
+    read_for,
     set_up,
 )
 from .names import check_strategy
@@ -37,12 +38,10 @@ def run(options: Namespace) -> None:
     name, graph = model_and_graph(options)
 
     from ..active import find_strategy, suggest
-    from ..evaluation.given import reading_of
-    from ..tasks.own import load_graphs
 
     says = find_strategy(options.strategy).says
     predictor, _ = predictor_on(set_up(options), name)
-    own = load_graphs(graph, **reading_of(predictor), **reading(options))
+    own = read_for(graph, options, predictor)
     found = suggest(
         predictor,
         own,
@@ -55,7 +54,8 @@ def run(options: Namespace) -> None:
     )
     if options.json:
         rows = [asdict(one) | {"why": one.sentence} for one in found]
-        print(json.dumps({"strategy": options.strategy, "score": says, "suggestions": rows}))
+        told = {"strategy": options.strategy, "score": says, "suggestions": rows}
+        print(json.dumps({**told, "notes": notes_on(own, predictor)}))
         return
     several = any(one.graph for one in found)
     print(f"Label these next ({options.strategy}; the score is {says}):")
@@ -65,3 +65,5 @@ def run(options: Namespace) -> None:
         print(f"  {graph}{one.node:<{width}}  {one.score:8.4f}  {one.sentence}")
     if options.strategy != "random" and len(found) > 1 and len({round(one.score, 6) for one in found}) == 1:
         print("All of them score the same, so which came first was left to chance.")
+    for note in notes_on(own, predictor):
+        print(note)

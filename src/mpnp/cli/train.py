@@ -12,7 +12,7 @@ from jsonargparse import ArgumentParser, Namespace
 
 from ..defaults import MODEL
 from ..errors import UserError
-from .common import add_computing, add_reading, at_least, reading, set_up
+from .common import add_computing, add_reading, at_least, notes_on, reading, set_up
 from .config_files import check_yaml
 from .names import check_task, check_trained
 
@@ -103,7 +103,6 @@ def run(options: Namespace) -> None:
 
 def _tell(fitted: Fitted, task: Task) -> None:
     """What a user's own graphs make worth knowing: how sure the score is, and what of the edges is not used."""
-    from ..own.advice import unused
     from ..tasks.own import OwnTask
 
     found = fitted.metrics.get("cross_validation")
@@ -116,8 +115,8 @@ def _tell(fitted: Fitted, task: Task) -> None:
             print(
                 "The interval is wider than ten points; 'universal' needs no training and may serve so few labels better."
             )
-    for sentence in unused(fitted.model, task.own) if isinstance(task, OwnTask) else ():
-        print(sentence)
+    for note in notes_on(task.own, fitted.model) if isinstance(task, OwnTask) else ():
+        print(note)
 
 
 def _assignment(text: str) -> tuple[str, Any]:

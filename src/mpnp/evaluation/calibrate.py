@@ -15,7 +15,7 @@ from ..defaults import DRAWS, SAMPLES
 from ..errors import UserError
 from ..models.calibration import Calibration, Conformal, check_coverage, uncalibrated
 from ..prediction import SMALLEST, Predictor
-from .given import as_task
+from .given import as_predictor, as_task
 from .held_out import Labelled, ask, labelled
 from .reliability import Calibrated, Pool, credible_sets, pools_by_rate, reliability
 
@@ -24,7 +24,7 @@ PARTS = 5  # of them, each judged by what the others say
 
 
 def calibrate(
-    predictor: Predictor,
+    predictor: Any,
     task: Any,
     coverage: float = 0.9,
     *,
@@ -42,6 +42,7 @@ def calibrate(
     hold no label at all, where the model is more accurate than the ``coverage`` asks for.
     """
     check_coverage(coverage)
+    predictor = as_predictor(predictor)
     task, raw = as_task(task, predictor), uncalibrated(predictor)
     earlier = getattr(predictor, "calibration", None)
     before = 1.0 if earlier is None else earlier.temperature

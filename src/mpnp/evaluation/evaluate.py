@@ -13,7 +13,7 @@ from ..defaults import DRAWS, SAMPLES
 from ..prediction import Predictor
 from ..tasks.base import Split, Task
 from .answers import answer, draw_seeds
-from .given import as_task
+from .given import as_task, asked
 from .held_out import Labelled, ask, interval, labelled
 from .rates import parse_rate
 from .scores import BinaryScore, score
@@ -21,8 +21,8 @@ from .tables import Scores, ScoreTable
 
 
 def evaluate(
-    predictor: Predictor,
-    task: Any,
+    predictor: Any,
+    task: Any = None,
     rates: Sequence[float | str] | None = None,
     *,
     draws: int = DRAWS,
@@ -33,7 +33,8 @@ def evaluate(
     progress: bool = False,
 ) -> ScoreTable:
     """Score a predictor on a task, or on graphs of your own in any container, at several context rates; mean and spread
-    over draws.
+    over draws: ``evaluate(graphs)`` or ``evaluate(predictor, task)``. A predictor is given as it is, by name or by folder;
+    without one the model that comes with the package is scored.
 
     ``graphs``: only so many of the split's.
 
@@ -51,6 +52,7 @@ def evaluate(
     At 100 % nothing is unlabelled: everything is cross-fitted but ``accuracy_paper`` of predictors that see the context
     only through a summary.
     """
+    predictor, task = asked(predictor, task)
     task = as_task(task, predictor)
     few = labelled(task, predictor) if split == "test" else None
     if few is not None:

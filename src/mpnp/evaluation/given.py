@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from ..defaults import READY
 from ..errors import UserError
 from ..graphs import GraphSet
+from ..models import find_predictor, from_pretrained
 from ..prediction import Predictor
 from ..tasks import get_task
 from ..tasks.base import SPLITS, Split, Task
@@ -44,19 +46,34 @@ def as_task(given: Any, *predictors: Predictor) -> Task:
     ``predictors`` know."""
     for predictor in predictors:
         check_predictor(predictor)
-    reading = next((known for each in predictors if (known := reading_of(each))), {})
     if isinstance(given, Task | str | Path):
         task = get_task(given)
-        return task.read_as(**reading) if isinstance(task, OwnTask) and reading else task
-    own = as_graphs(given, **reading)
+        return task.read_as(**reading_of(*predictors)) if isinstance(task, OwnTask) else task
+    own = as_graphs(given, **reading_of(*predictors))
     return GivenGraphs(own, max((known_classes(predictor) or 1 for predictor in predictors), default=1))
+
+
+def as_predictor(given: Any) -> Predictor:
+    """A predictor as it is, or by its name or its folder."""
+    predictor = find_predictor(str(given))[0] if isinstance(given, str | Path) else given
+    check_predictor(predictor)
+    return predictor
+
+
+def asked(predictor: Any, graphs: Any) -> tuple[Predictor, Any]:
+    """``(graphs)`` or ``(predictor, graphs)``: who is asked about what; graphs alone are asked of the model that needs no training."""
+    if graphs is not None:
+        return as_predictor(predictor), graphs
+    if hasattr(predictor, "sees_own_label"):
+        raise UserError(f"'{predictor.name}' was given alone; say which graphs or task it is asked about, after it.")
+    return from_pretrained(READY), predictor
 
 
 def check_predictor(given: Any) -> None:
     if not (hasattr(given, "predict") and hasattr(given, "sees_own_label")):
         raise UserError(
-            f"{_what(given)} was given, a predictor is expected; mpnp.from_pretrained loads a model's folder, "
-            "mpnp.find_predictor makes one of a name."
+            f"{_what(given)} was given, a predictor is expected: its name, the folder of a trained model, or what "
+            "mpnp.from_pretrained returns."
         )
 
 
@@ -65,8 +82,20 @@ def known_classes(predictor: Predictor) -> int | None:
     return getattr(getattr(predictor, "config", None), "num_classes", None) or None
 
 
-def reading_of(predictor: Predictor) -> dict[str, Any]:
-    """How graphs are read for a model: its classes and its features by name, in its order; nothing for any other predictor."""
+def reading_of(*predictors: Predictor) -> dict[str, Any]:
+    """How graphs are read for a model: its classes and its features by name, in its order; nothing for any other predictor.
+
+    Several models have to agree.
+    """
+    wanted = [known for each in predictors if (known := _reading_of(each))]
+    for one in wanted[1:]:
+        for key, what in (("class_names", "classes"), ("feature_names", "features")):
+            if one.get(key) != wanted[0].get(key):
+                raise UserError(f"The models were trained on different {what}; ask them one by one.")
+    return wanted[0] if wanted else {}
+
+
+def _reading_of(predictor: Predictor) -> dict[str, Any]:
     names = list(getattr(getattr(predictor, "config", None), "class_names", []))
     features = getattr(predictor, "feature_names", None)
     reading: dict[str, Any] = {"class_names": names} if names else {}

@@ -17,7 +17,7 @@ from ..models.calibration import Calibration, Conformal, uncalibrated
 from ..prediction import Prediction, Predictor, tempered
 from ..tasks.base import Split, Task
 from .answers import Answers, answer, draw_seeds
-from .given import as_task
+from .given import as_predictor, as_task
 from .held_out import labelled
 from .scores import Score
 from .tables import RateTable, Stored
@@ -93,7 +93,7 @@ class CalibrationTable(RateTable[Calibrated]):
 
 
 def check_calibration(
-    predictor: Predictor,
+    predictor: Any,
     task: Any,
     calibration: Calibration,
     *,
@@ -108,6 +108,7 @@ def check_calibration(
     """
     from .calibrate import check_few, pool_of  # which fit by what is defined here
 
+    predictor = as_predictor(predictor)
     task, raw = as_task(task, predictor), uncalibrated(predictor)
     few = labelled(task, predictor)
     if few is not None:
@@ -130,7 +131,7 @@ def check_calibration(
 
 def reliability(pool: Pool, sets: Tensor) -> Reliability:
     """How reliable the pooled answers are, and the ``sets`` of labels [Q, C] bool that go with them."""
-    score = Score(pool.probabilities.size(1))
+    score = Score()
     score.add(pool)
     hit = sets.gather(1, pool.y.unsqueeze(1)).squeeze(1).double()
     return Reliability(

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
-from ..errors import extras
 from ..prediction import Prediction
 from ..tasks.base import Task
 from .answers import Answers
-
-if TYPE_CHECKING:
-    from torchmetrics.classification import MulticlassCalibrationError
+from .counts import CalibrationError, area, confusion, f1, matthews
 
 
 def score(answers: Iterable[Answers], task: Task, threshold: float = 0.5) -> dict[str, float]:
@@ -23,7 +19,7 @@ def score(answers: Iterable[Answers], task: Task, threshold: float = 0.5) -> dic
 
     ``threshold``: the probability from which F1 and MCC count a node to class 1.
     """
-    counters: list[Counter] = [Score(task.num_classes), TargetAccuracy(), *special_scores(task, threshold)]
+    counters: list[Counter] = [Score(), TargetAccuracy(), *special_scores(task, threshold)]
     for batch in answers:
         for counter in counters:
             counter.add(batch)
@@ -51,31 +47,24 @@ class Judged(Protocol):
 class Score:
     """Accuracy, negative log-likelihood, Brier score and expected calibration error (15 bins)."""
 
-    def __init__(self, classes: int) -> None:
-        self.classes = max(classes, 2)
+    def __init__(self) -> None:
         self.reset()
-
-    @cached_property
-    def ece(self) -> MulticlassCalibrationError:
-        with extras():
-            from torchmetrics.classification import MulticlassCalibrationError  # slow to import
-
-        return MulticlassCalibrationError(self.classes, n_bins=15, validate_args=False)
 
     def reset(self) -> None:
         self.nodes, self.correct, self.nll, self.brier = 0, 0.0, 0.0, 0.0
-        self.__dict__.pop("ece", None)
+        self.ece = CalibrationError()
 
     def add(self, answers: Judged) -> None:
         p, y = answers.prediction.probabilities, answers.y
         if y.numel() == 0:
             return
         true = p.gather(1, y.unsqueeze(1)).squeeze(1)
+        right = answers.prediction.label == y
         self.nodes += y.numel()
-        self.correct += float((answers.prediction.label == y).sum())
+        self.correct += float(right.sum())
         self.nll -= float(true.clamp(min=1e-12).log().sum())
         self.brier += float((p.square().sum(1) - 2 * true + 1).sum())
-        self.ece.update(p, y)
+        self.ece.add(p.amax(1), right)
 
     def compute(self) -> dict[str, float]:
         if self.nodes == 0:
@@ -84,7 +73,7 @@ class Score:
             "accuracy": self.correct / self.nodes,
             "nll": self.nll / self.nodes,
             "brier": self.brier / self.nodes,
-            "ece": float(self.ece.compute()),
+            "ece": self.ece.compute(),
         }
 
 
@@ -140,14 +129,8 @@ class BinaryScore:
     def _at(self, threshold: float) -> tuple[float, float]:
         if not self.true:
             return float("nan"), float("nan")
-        with extras():
-            from torchmetrics.functional.classification import (  # slow to import
-                binary_f1_score,
-                binary_matthews_corrcoef,
-            )
-
-        label, true = (torch.cat(self.probability) > threshold).long(), torch.cat(self.true)
-        return float(binary_f1_score(label, true)), float(binary_matthews_corrcoef(label, true))
+        table = confusion(torch.cat(self.true), (torch.cat(self.probability) > threshold).long(), 2)
+        return float(f1(table)[1]), matthews(table)
 
 
 class ClassScore:
@@ -166,25 +149,16 @@ class ClassScore:
             self.true.append(answers.y[hidden])
 
     def compute(self) -> dict[str, float]:
-        from torchmetrics.functional.classification import (  # slow to import
-            binary_auroc,
-            multiclass_f1_score,
-            multiclass_matthews_corrcoef,
-        )
-
         if not self.true:
             return dict.fromkeys(("f1_macro", "mcc", "auc"), float("nan"))
         p, true = torch.cat(self.probability), torch.cat(self.true)
-        if p.size(1) < 2:  # one class alone: the other has no probability
-            p = torch.cat([p, torch.zeros_like(p)], 1)
-        label, present = p.argmax(1), torch.bincount(true, minlength=self.classes) > 0
-        each = multiclass_f1_score(label, true, self.classes, average="none")
-        found = present | (torch.bincount(label, minlength=self.classes) > 0)
-        areas = [float(binary_auroc(p[:, c], (true == c).long())) for c in present.nonzero().flatten().tolist()]
+        table = confusion(true, p.argmax(1), self.classes)
+        found, present = table.sum(0) + table.sum(1) > 0, (table.sum(1) > 0).nonzero().flatten().tolist()
+        areas = [area(p[:, c], true == c) for c in present] if len(present) > 1 else []
         return {
-            "f1_macro": float(each[found].mean()),
-            "mcc": float(multiclass_matthews_corrcoef(label, true, self.classes)),
-            "auc": sum(areas) / len(areas) if len(areas) > 1 else float("nan"),
+            "f1_macro": float(f1(table)[found].mean()),
+            "mcc": matthews(table),
+            "auc": sum(areas) / len(areas) if areas else float("nan"),
         }
 
 

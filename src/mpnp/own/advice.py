@@ -29,18 +29,20 @@ class Advice:
     command: str
 
 
-def advice(own: OwnGraphs) -> Advice:
-    """The model that needs no training, unless there is much to learn from, or nothing to go by."""
+def advice(own: OwnGraphs, path: str | None = None) -> Advice:
+    """The model that needs no training, unless there is much to learn from, or nothing to go by; ``path``: of the graphs, as
+    the command has it."""
+    place = quote(path or own.where)
     labelled = [int((graph.y != UNLABELLED).sum()) for graph in own.graphs]
     labels, graphs = sum(labelled), sum(count > 1 for count in labelled)
     if labels == 0:
         why = f"No node is labelled yet: label one of every class; '{READY}' says which to label first."
-        return Advice(READY, why, f"mpnp suggest {own.where}")
+        return Advice(READY, why, f"mpnp suggest {place}")
     if graphs >= MANY_GRAPHS and labels >= MANY_LABELS:
         why = f"{graphs:,} graphs with {labels:,} labels are enough to train '{MODEL}' on; '{READY}' answers at once."
-        return Advice(MODEL, why, f"mpnp train {own.where} --model {MODEL}")
+        return Advice(MODEL, why, f"mpnp train {place} --model {MODEL}")
     why = f"'{READY}' needs no training, which {labels:,} labels on {len(own.graphs):,} graph(s) would hardly be enough for."
-    return Advice(READY, why, f"mpnp predict {own.where}")
+    return Advice(READY, why, f"mpnp predict {place}")
 
 
 def division(own: OwnGraphs) -> str:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from ..defaults import COVERAGE, READY, SAMPLES
+from ..defaults import COVERAGE, SAMPLES
 from ..episode import Episode
 from ..errors import UserError
 from ..evaluation.answers import FOLDS, cross_fit
-from ..evaluation.given import check_predictor, known_classes, reading_of
-from ..models import find_predictor, from_pretrained
+from ..evaluation.given import asked, check_predictor, known_classes, reading_of
 from ..models.calibration import check_coverage
 from ..models.universal import Universal
 from ..prediction import Prediction, Predictor
@@ -35,13 +33,15 @@ def predict(
     coverage: float = COVERAGE,
     samples: int = SAMPLES,
     seed: int = 0,
+    **reading: Any,
 ) -> OwnPrediction:
     """Predict every node of graphs whose labelled nodes (``y`` ≥ 0) are the context: ``predict(graphs)`` or
     ``predict(predictor, graphs)``.
 
-    Without a predictor the model that comes with the package answers, without training. ``graphs``: whatever
-    :func:`mpnp.as_graphs` takes: PyG, NetworkX, SciPy, pandas, a path; ``labels`` in place of those in it. A trained model
-    takes features and classes by their names.
+    Without a predictor the model that comes with the package answers, without training; others are given as they are, by name
+    or by folder. ``graphs``: whatever :func:`mpnp.as_graphs` takes: PyG, NetworkX, SciPy, pandas, a path; ``labels`` in place
+    of those in it; ``reading``: how it is read, as ``label_column="team"``. A trained model takes features and classes by
+    their names.
 
     What is returned knows the names of nodes and classes, and, where the predictor has them, sets of labels that hold the
     true one as often as ``coverage`` says.
@@ -49,12 +49,9 @@ def predict(
     Nodes that carry a label are predicted as if they did not, from the others, where the predictor could otherwise read
     their own: a labelled node whose prediction disagrees is worth a second look.
     """
-    if graphs is None:
-        predictor, graphs = from_pretrained(READY), predictor
-    predictor = find_predictor(str(predictor))[0] if isinstance(predictor, str | Path) else predictor
-    check_predictor(predictor)
+    predictor, graphs = asked(predictor, graphs)
     check_coverage(coverage)
-    own = as_graphs(graphs, labels, **reading_of(predictor))
+    own = as_graphs(graphs, labels, **{**reading_of(predictor), **reading})
     return predict_own(predictor, own, num_classes, coverage, samples=samples, seed=seed)
 
 
@@ -68,6 +65,11 @@ def predict_own(
     seed: int = 0,
 ) -> OwnPrediction:
     """Every node of graphs that were read before, in the names they were read with."""
+    if not own.class_names and num_classes is None and known_classes(predictor) is None:
+        raise UserError(
+            f"No node of {own.where} has a label, and '{predictor.name}' knows no classes of its own; label at least one node "
+            "of every class, or name the column that holds the labels."
+        )
     if num_classes is None and getattr(getattr(predictor, "config", None), "class_names", None):
         num_classes = len(own.class_names) or None  # which may be others than the model's
     episode = episode_of(predictor, own, num_classes)

@@ -4,12 +4,13 @@ from .active import asked_figure, curves_figure
 from .automata import board_figure, sphere_figure
 from .calibration import honesty_figure, reliability_figure
 from .clouds import cloud_figure
-from .comparing import Drawing, canvas_of, compare, plot
+from .comparing import Drawing, canvas_of, compare
 from .curves import accuracy_figure, bars_figure, shift_figure
 from .graphs import episode_figure, layout
 from .interactive import save_page
 from .own import draw
 from .panels import KINDS, Canvas, Panel, Row, figure_of
+from .plotting import plot
 from .samples import latent_figure, samples_figure
 from .style import (
     CLASS_COLOURS,

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import io
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 from matplotlib.figure import Figure
-from torch_geometric.data import Data
 
 from ..defaults import SAMPLES
 from ..episode import Episode, Sampling, sample_episode
 from ..errors import UserError
-from ..evaluation.given import as_task, check_predictor
 from ..prediction import Predictor
 from ..tasks.base import Split, Task
 from ..tasks.lattices import torus
@@ -28,8 +24,6 @@ from .panels import Canvas, Row, check_kind, figure_of, panels_of
 from .style import PICTURES, check_ending, plain, save
 
 ENDINGS = (*PICTURES, ".html")
-GALLERY = 5  # graphs, as many as in the paper's appendix
-LABELS = {"shapes": 0.01}  # shown by default, of tasks with such a metric; of others a tenth
 
 
 @dataclass(frozen=True)
@@ -56,39 +50,6 @@ class Drawing:
         content = io.BytesIO()
         plain(self.figure()).savefig(content, format="png", dpi=110, bbox_inches="tight")
         return content.getvalue()
-
-
-def plot(
-    predictors: Predictor | Sequence[Predictor] | Mapping[str, Predictor],
-    task: Task | Data | Sequence[Data],
-    graphs: Sequence[int] | None = None,
-    *,
-    rate: float | None = None,
-    kind: str = "auto",
-    samples: int = SAMPLES,
-    seed: int = 0,
-    split: Split = "test",
-) -> Drawing:
-    """Draw what predictors make of the same graphs with the same labels shown, side by side, a row per graph.
-
-    ``task``: a task, of which ``graphs`` of a split are drawn by number, by default the first (of a 'gallery' the first
-    five); or PyG graphs of your own. ``rate``: the share of labels that is shown, by default a tenth, of shapes a hundredth, of
-    your own graphs all. ``kind``: one of :data:`mpnp.plots.KINDS`.
-    """
-    check_kind(kind)
-    named = _named(predictors)
-    given = not isinstance(task, Task)
-    task = as_task(task, *named.values())
-    _check_features(named, task)
-    if rate is None:
-        rate = 1.0 if given else next((LABELS[metric] for metric in task.metrics if metric in LABELS), 0.1)
-    if graphs is None:
-        graphs = range(min(GALLERY, len(task.graphs(split)))) if kind == "gallery" else [0]
-    rows = compare(named, task, graphs, rate=rate, kind=kind, samples=samples, seed=seed, split=split)
-    which = f"{split} graph{'s' if len(graphs) > 1 else ''} {', '.join(str(graph) for graph in graphs)}"
-    # Numbers for names need no legend, and where labels are arbitrary names mean nothing.
-    names = [] if task.arbitrary or all(name.isdigit() for name in task.class_names) else task.class_names
-    return Drawing(rows, f"{task.name}, {which}, {100 * rate:g} % of the labels shown", names, which)
 
 
 def canvas_of(episode: Episode) -> Canvas:
@@ -132,32 +93,6 @@ def compare(
         starts = canvas.starts and _is_one_hot(episode)
         rows.append(Row(canvas, panels_of(episode, said, kind, starts), episode))
     return rows
-
-
-def _named(predictors: Predictor | Sequence[Predictor] | Mapping[str, Predictor]) -> dict[str, Predictor]:
-    """By the names they get in the picture: their own, numbered where several share one."""
-    if isinstance(predictors, Mapping):
-        return dict(predictors)
-    listed: list[Any] = [*predictors] if isinstance(predictors, list | tuple) else [predictors]
-    for one in listed:
-        check_predictor(one)
-    shared, seen = Counter(one.name for one in listed), Counter[str]()
-    names = {}
-    for one in listed:
-        seen[one.name] += 1
-        names[one.name if shared[one.name] == 1 else f"{one.name} {seen[one.name]}"] = one
-    return names
-
-
-def _check_features(predictors: Mapping[str, Predictor], task: Task) -> None:
-    """Before the graphs are loaded, and with names: a model would only say that the graph does not fit."""
-    for name, predictor in predictors.items():
-        known = getattr(getattr(predictor, "config", None), "num_features", 0)  # 0: it reads any
-        if known and known != task.num_features:
-            raise UserError(
-                f"'{name}' was trained on graphs with {known} features per node, {task.name} has "
-                f"{task.num_features}; compare models that read the same features."
-            )
 
 
 def _is_board(episode: Episode) -> bool:

@@ -40,7 +40,7 @@ def load_graphs(
         return as_graphs(Path(path), class_names=class_names, feature_names=feature_names, **reading)
 
 
-@dataclass
+@dataclass(repr=False)
 class OwnTask(Task):
     """The graphs ``given``, a path or anything else that :func:`as_graphs` takes, divided 70/10/20 by ``seed``.
 
@@ -60,6 +60,11 @@ class OwnTask(Task):
     context = (0.1, 0.5)
     extra = (0.1, 0.5)
     rates = (0.05, 0.1, 0.3)
+
+    def __repr__(self) -> str:
+        given = str(self.given) if isinstance(self.given, Path) else type(self.given).__name__
+        reading = "".join(f", {name}={value!r}" for name, value in self.reading.items())
+        return f"OwnTask({given!r}, seed={self.seed}{reading})"
 
     def __post_init__(self) -> None:
         self.given = Path(self.given) if isinstance(self.given, str) else self.given

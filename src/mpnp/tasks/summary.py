@@ -14,12 +14,12 @@ from torch_geometric.data import Data
 from ..graphs import UNLABELLED
 from .formats import OwnGraphs
 
-WORDS = {
-    "number": "numbers",
-    "truth": "truth values",
-    "category": "categories (one-hot)",
-    "missing": "flags of missing values",
-    "constant": "constant",
+WORDS = {  # of one, of several
+    "number": ("number", "numbers"),
+    "truth": ("truth value", "truth values"),
+    "category": ("category (one-hot)", "categories (one-hot)"),
+    "missing": ("flag of missing values", "flags of missing values"),
+    "constant": ("constant", "constants"),
 }
 SHOWN = 12  # classes that are listed one by one
 
@@ -69,7 +69,7 @@ class Summary:
             "labelled": f"{self.labelled:,} of {self.nodes:,} nodes",
             "classes": f"{len(counts)}: {classes}" if counts else "none",
             "homophily": homophily,
-            "features": ", ".join(f"{count} {WORDS[kind]}" for kind, count in self.features.items()),
+            "features": ", ".join(f"{count:,} {WORDS[kind][count > 1]}" for kind, count in self.features.items()),
         }
         lines = [self.where, *(f"  {name:<11} {text}" for name, text in rows.items())]
         return "\n".join([*lines, *(f"  - {note}" for note in self.notes)])

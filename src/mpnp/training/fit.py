@@ -55,6 +55,10 @@ class Fitted:
     folder: Path
     metrics: dict[str, Any]
 
+    def __repr__(self) -> str:
+        told = {key: self.metrics[key] for key in ("epochs", "minutes", "val_nll") if key in self.metrics}
+        return f"Fitted({self.model.name!r}, folder={str(self.folder)!r}, {', '.join(f'{k}={v:g}' for k, v in told.items())})"
+
 
 def fit(
     task: Any,

@@ -43,7 +43,7 @@ class Learner(L.LightningModule):
         super().__init__()
         self.weight = weight
         self.model, self.task, self.recipe, self.seed, self.lessons = model, task, recipe, seed, lessons or task
-        self.score = Score(task.num_classes)
+        self.score = Score()
         self.losses: list[torch.Tensor] = []
         self.seconds, self.started = 0.0, time.time()
 

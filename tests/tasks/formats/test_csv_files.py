@@ -29,7 +29,7 @@ def test_without_features_or_named_columns(tmp_path: Path) -> None:
     assert own.feature_names == ["constant"]
     assert own.notes == [
         "There are no features; every node has the constant 1.",
-        "There is no column of labels; all nodes are unlabelled.",
+        "There is no column of labels (label, class or target, unless you name another); all nodes are unlabelled.",
     ]
 
 

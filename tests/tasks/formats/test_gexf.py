@@ -56,3 +56,13 @@ def test_defaults_and_kinds(tmp_path: Path) -> None:
 )
 def test_bad_files(tmp_path: Path, inside: str, about: str, part: str) -> None:
     fails(gexf(tmp_path, inside, about), part)
+
+
+def test_the_type_that_networkx_writes_for_a_direction(tmp_path: Path) -> None:
+    graph = nx.Graph()
+    graph.add_edge("u", "v", type="mail")
+    graph.add_edge("v", "w", type="call")
+    nx.write_gexf(graph, tmp_path / "g.gexf")
+    own = as_graphs(tmp_path / "g.gexf")
+    assert own.edge_type_names == ["call", "mail"] and not own.directed
+    assert own.graphs[0].edge_type.tolist() == [1, 1, 0, 0]

@@ -11,6 +11,7 @@ from .markup import MalformedError, attribute, parse, same_direction, the_graph,
 from .own_graphs import Choices, OwnGraphs
 from .records import Record, from_records
 
+DIRECTIONS = ("directed", "undirected", "mutual")
 Declared = dict[str, tuple[str, str, Any]]  # title, type and default by id
 
 
@@ -33,10 +34,12 @@ def read_gexf(path: Path, choices: Choices) -> OwnGraphs:
         if choices.label_column == "label":
             nodes = [(key, {"label": None if written[key] == key else written[key], **found}) for key, found in nodes]
         elif any(written.values()):
-            notes.append("The texts beside nodes in drawings are ignored; label_column='label' makes them labels.")
+            notes.append(
+                "The texts beside nodes in drawings are ignored, unless you name 'label' as the column of labels."
+            )
         edges = graph.findall("{*}edges/{*}edge")
         links = [(attribute(edge, "source"), attribute(edge, "target"), _of_edge(edge, of_edges)) for edge in edges]
-        same_direction({edge.get("type", default) == "directed" for edge in edges}, default == "directed")
+        same_direction({_direction(edge, default) == "directed" for edge in edges}, default == "directed")
     except MalformedError as error:
         raise UserError(f"The file {path} is not valid GEXF ({error}); write it again.") from error
     return from_records([Record(nodes, links, default == "directed")], str(path), choices, notes=notes)
@@ -64,10 +67,16 @@ def _attributes(element: ElementTree.Element, declared: Declared) -> dict[str, A
     return found
 
 
+def _direction(edge: ElementTree.Element, default: str) -> str:
+    """NetworkX writes an attribute of edges that is called 'type' in the place of their direction."""
+    return edge.get("type", default) if edge.get("type") in DIRECTIONS else default
+
+
 def _of_edge(edge: ElementTree.Element, declared: Declared) -> dict[str, Any]:
     found = _attributes(edge, declared)
     if edge.get("weight") is not None:
         found["weight"] = value_of(edge.get("weight"), "double")
-    if edge.get("kind") is not None:
-        found["type"] = edge.get("kind")
+    kind = edge.get("kind") or edge.get("type")
+    if kind is not None and kind not in DIRECTIONS:
+        found["type"] = kind
     return found

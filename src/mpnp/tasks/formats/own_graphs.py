@@ -18,7 +18,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.floating]
 FeatureKind = Literal["number", "truth", "category", "missing", "constant"]
 
-NO_LABELS = "There is no column of labels; all nodes are unlabelled."
+NO_LABELS = "There is no column of labels (label, class or target, unless you name another); all nodes are unlabelled."
 MAX_CLASSES = 10_000  # beyond it a label is an identifier, not a class
 MAX_NUMBERS = 2**29  # in a table of features: 2 GiB
 

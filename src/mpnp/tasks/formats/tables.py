@@ -131,7 +131,7 @@ def _index(nodes: Table, key: str) -> dict[Hashable, int]:
             raise UserError(f"In {nodes.place(row)}: a second node is named '{text_of(name)}'; names must differ.")
         index[name] = row
     if not index:
-        raise UserError(f"In {nodes.where}: there are no nodes; add a row per node.")
+        raise UserError(f"In {nodes.where}: there are no nodes; at least one is expected.")
     return index
 
 
