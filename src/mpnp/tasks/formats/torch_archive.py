@@ -1,7 +1,8 @@
 """Very many graphs in a file of ``torch.save``'s, read ten times as fast as by ``torch.load``, and nothing in it is called.
 
 A pickle is a program for a small stack machine. The one here knows the few instructions that tensors, lists, dicts and PyG's
-``Data`` are written with, makes plain dicts of them, and gives up at anything else: ``torch.load`` may then have a look.
+``Data`` are written with, makes plain dicts of them, and gives up at anything else: ``torch.load`` may then have a look. (The
+unpickler of the standard library would do with its globals restricted, but makes room for as many objects as a file claims.)
 """
 
 from __future__ import annotations
