@@ -109,7 +109,7 @@ class Two(Rings):
 def test_what_is_no_predictor_is_told_so(given: Any) -> None:
     for act in (mpnp.evaluate, mpnp.calibrate, mpnp.suggest, mpnp.plot):
         with pytest.raises(
-            UserError, match="a predictor is expected|did you mean 'mode'|no trained model at|has to be trained"
+            UserError, match=r"a predictor is expected|did you mean 'mode'|no trained model at|has to be trained"
         ):
             act(given, ring())
 
