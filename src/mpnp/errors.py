@@ -98,6 +98,13 @@ def unknown_name(kind: str, given: str, known: Iterable[str]) -> UserError:
     return UserError(f"There is no {kind} named '{given}': choose one of: {', '.join(names)}.")
 
 
+def untrained(model: str) -> UserError:
+    """The error for the name of a model where one that was trained is asked for."""
+    return UserError(
+        f"'{model}' has to be trained first; 'mpnp train GRAPHS --model {model}', or mpnp.fit, leaves a folder: give that."
+    )
+
+
 def _likeness(given: str, name: str) -> float:
     """From 0 to 1; of names in families, as ``ca/voronoi``, the last parts have to be alike, too, or alone."""
     whole, last = (

@@ -20,6 +20,7 @@ from .commands import Run
         ("predict . --device tpu", "--device tpu was given, one of auto, cpu, cuda, mps is expected"),
         ("data prepare mnist", "NAME mnist was given, one of shapenet, ppisp is expected"),
         ("train ca/voronoi --bogus 3", "there is no option --bogus 3; see 'mpnp train --help'."),
+        ("predict . --treads 3", "there is no option --treads 3: did you mean --threads? See 'mpnp predict --help'."),
     ],
 )
 def test_wrong_arguments_in_plain_words(refuses: Run, command: str, said: str) -> None:

@@ -96,6 +96,25 @@ def test_wrong_arguments_are_told_before_anything_heavy_is_imported(command: str
     assert not done.stderr or (done.stderr.startswith("mpnp: ") and len(done.stderr.splitlines()) == 1)
 
 
+@pytest.mark.parametrize(
+    ("command", "before", "after"),
+    [
+        ("predict", {}, "PASSIVE"),
+        ("train", {}, "None"),
+        ("predict", {"OMP_WAIT_POLICY": "ACTIVE"}, "ACTIVE"),
+    ],
+)
+def test_threads_sleep_while_they_wait_where_no_one_trains(command: str, before: dict[str, str], after: str) -> None:
+    program = f"""
+import os
+from mpnp.cli import main
+try: main(["{command}", "nowhere"])
+except SystemExit: print(os.environ.get("OMP_WAIT_POLICY"))"""
+    kept = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=kept | before)
+    assert done.stdout == f"{after}\n"
+
+
 def test_help_of_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     for name in COMMANDS:
         with pytest.raises(SystemExit) as end:

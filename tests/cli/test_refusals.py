@@ -64,7 +64,7 @@ COMMANDS: list[tuple[str, str]] = [
     ("train {csv} --out {model} --resume", "another recipe"),
     ("demo --epochs 0", "--epochs 0"),
     ("evaluate state-mod", "did you mean 'state-mode'"),
-    ("evaluate ampnp", "no predictor or model folder named 'ampnp'"),
+    ("evaluate ampnp", "'ampnp' has to be trained first; 'mpnp train GRAPHS --model ampnp'"),
     ("evaluate mode", "--task"),
     ("evaluate mode --task ca/vornoi", "did you mean 'ca/voronoi'"),
     ("evaluate rule-table --task {pt}", "cellular automaton"),

@@ -25,6 +25,10 @@ def test_bad_arguments_are_told(
     assert "There is nothing at" in refused(capsys, "nowhere.pt", "--model", "label-propagation")
     assert "no-such-model" in refused(capsys, "--model", "no-such-model")
     assert "give the graph, too" in refused(capsys, "--labels", "labels.csv", "--model", "label-propagation")
+    assert "belong to a graph; give the graph, too" in refused(capsys, "--label-column", "team")
+    (tmp_path / "nodes.csv").write_text("id,team\na,x\nb,\n")
+    (tmp_path / "edges.csv").write_text("source,target\na,b\n")
+    assert "no column 'taem' of labels" in refused(capsys, ".", "--label-column", "taem")
     assert "cannot be used" in refused(capsys, "--port", "99999", "--model", "label-propagation")
     assert not (tmp_path / "mpnp-studio").exists()
 

@@ -105,11 +105,11 @@ class Two(Rings):
     num_features = 2
 
 
-@pytest.mark.parametrize("given", ["mod", Path("runs/mine"), None, torch.nn.Linear(1, 1)])
+@pytest.mark.parametrize("given", ["mod", "r-mpnp", Path("runs/mine"), None, torch.nn.Linear(1, 1)])
 def test_what_is_no_predictor_is_told_so(given: Any) -> None:
     for act in (mpnp.evaluate, mpnp.calibrate, mpnp.suggest, mpnp.plot):
         with pytest.raises(
-            UserError, match=r"a predictor is expected: its name|did you mean 'mode'|no trained model at"
+            UserError, match=r"a predictor is expected|did you mean 'mode'|no trained model at|has to be trained"
         ):
             act(given, ring())
 

@@ -33,6 +33,8 @@ def test_a_folder_of_tables(tmp_path: Path) -> None:
     assert scene.edges.tolist() == [[0, 1], [1, 2]]
     assert scene.places.shape == (3, 2)
     assert from_file(tmp_path / "cats" / "nodes.csv").title == "cats"
+    named = from_file(tmp_path / "cats", label_column="size", ignore=["label"])
+    assert named.class_names == ["1", "2", "3"] and "label_column='size', ignore=['label'])" in named.recipe
 
 
 def test_coordinates_are_places(tmp_path: Path) -> None:

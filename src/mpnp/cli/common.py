@@ -63,10 +63,14 @@ def add_model_and_graph(parser: ArgumentParser) -> None:
 def add_reading(parser: ArgumentParser) -> None:
     """How a user's graphs are read, where they do not say it themselves."""
     parser.add_argument(
-        "--label-column", type=str, default=None, help="the column of labels (default: label, class, target)"
+        "--label-column",
+        type=str,
+        default=None,
+        metavar="NAME",
+        help="the column of labels (default: label, class, target)",
     )
     parser.add_argument("--directed", action="store_true", help="edges of tables go one way, from source to target")
-    parser.add_argument("--ignore", type=str, nargs="+", default=[], help="columns to leave out")
+    parser.add_argument("--ignore", type=str, nargs="+", default=[], metavar="NAME", help="columns to leave out")
 
 
 def reading(options: Namespace) -> dict[str, Any]:

@@ -6,11 +6,12 @@ import re
 import textwrap
 from argparse import SUPPRESS, Action, HelpFormatter
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any, NoReturn
 
 from jsonargparse import ArgumentParser, DefaultHelpFormatter
 
-from ..errors import UserError
+from ..errors import NEAR, UserError
 from .names import filled_in
 
 
@@ -32,9 +33,17 @@ class Parser(ArgumentParser):
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **{"formatter_class": Plain, **named})
         self.takes: dict[str, str] = {}  # arguments without dashes, as they are shown
+        self.options: list[str] = []  # those with dashes
 
     def error(self, message: str, ex: Exception | None = None) -> NoReturn:
-        raise UserError(f"{_plainly(message, self.takes)}; see '{self.prog} --help'.") from ex
+        said, meant = _plainly(message, self.takes), self._meant(message)
+        raise UserError(f"{said}{f': did you mean {meant}? See' if meant else '; see'} '{self.prog} --help'.") from ex
+
+    def _meant(self, message: str) -> str | None:
+        """The option that was nearly written, if there is one."""
+        wrong = re.search(r"nrecognized arguments: (--[\w-]+)", message)
+        near = get_close_matches(wrong[1], self.options, 1, NEAR) if wrong else []
+        return near[0] if near else None
 
     def format_help(self, formatter: HelpFormatter | None = None) -> str:
         for action in self._actions:
@@ -51,6 +60,7 @@ class Parser(ArgumentParser):
         self.prog = prog
         takes = [action for action in self._actions if not action.option_strings and action.dest != SUPPRESS]
         self.takes = {action.dest: _written(action) for action in takes}
+        self.options = [one for action in self._actions if action.help != SUPPRESS for one in action.option_strings]
         self.usage = " ".join([prog, *self.takes.values(), "[options]"])
 
 

@@ -63,6 +63,8 @@ GROUPS: dict[str, dict[str, ModuleType]] = {
 }
 COMMANDS: dict[str, ModuleType] = {name: module for group in GROUPS.values() for name, module in group.items()}
 
+TRAIN = ("train", "demo", "reproduce")  # many short steps, for which threads had better stay awake
+
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point of the ``mpnp`` console script; exits with status 2 on a user's error."""
@@ -77,6 +79,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if given[0] not in COMMANDS:
             raise _no_command(given[0])
         import_later()
+        if given[0] not in TRAIN:
+            # Threads that wait for each other sleep, not spin: beside other work on the machine spinning takes several times as
+            # long. OpenMP reads it when torch is loaded.
+            os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
         options = _parser(given[0]).parse_args(_config_first(given))
         with warnings.catch_warnings(), gently(), extras(), progress.shown():
             # What torch, PyG and Lightning say of their own insides helps no one at a prompt.
@@ -129,5 +135,9 @@ def _parser(name: str) -> ArgumentParser:
     module.arguments(command)
     parser.add_subcommands(required=True).add_subcommand(name, command, help=module.HELP)
     command.named(f"mpnp {name}")
-    parser.prog, parser.takes = command.prog, command.takes  # it speaks for the command
+    parser.prog, parser.takes, parser.options = (
+        command.prog,
+        command.takes,
+        command.options,
+    )  # it speaks for the command
     return parser

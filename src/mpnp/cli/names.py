@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..defaults import READY
-from ..errors import UserError, unknown_name
+from ..errors import UserError, unknown_name, untrained
 
 HUB = "hf:"  # before user/name: a model on the Hugging Face hub
 MODELS = ("np", "np-c", "mpnp", "mpnp-c", "r-mpnp", "ampnp", "anp", "gnn", "r-gcn", "unimp", READY)
@@ -60,6 +60,8 @@ def check_model(name: str) -> None:
     """Refuse what is neither a predictor, a folder here nor, said with ``hf:``, on the hub."""
     if name in PREDICTORS or name in SHIPPED or name.startswith(HUB) or Path(name).exists():
         return
+    if name in MODELS:
+        raise untrained(name)
     if "/" in name:
         raise UserError(
             f"There is no trained model at '{name}'; give the folder that 'mpnp train' wrote, or {HUB}user/name."

@@ -33,7 +33,9 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--out", type=str, default="predictions.csv", metavar="FILE", help="ends in .csv, .parquet, .json or .graphml"
     )
-    parser.add_argument("--coverage", type=float, default=COVERAGE, help="how often a set has to hold the true label")
+    parser.add_argument(
+        "--coverage", type=float, default=COVERAGE, metavar="SHARE", help="how often a set has to hold the true label"
+    )
     add_reading(parser)
     many = parser.add_argument_group("a folder of many graphs, each a problem of its own")
     many.add_argument(

@@ -7,7 +7,7 @@ from pathlib import Path
 from jsonargparse import ArgumentParser, Namespace
 
 from ..errors import UserError
-from .common import add_computing, at_least, set_up
+from .common import add_computing, add_reading, at_least, reading, set_up
 from .names import check_graph, check_model
 
 HELP = "label a graph in the browser, see the belief change with every click, be told what to label next"
@@ -23,6 +23,7 @@ def arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--port", type=int, default=0, help="0: a free one")
     parser.add_argument("--no-browser", action="store_true", help="print the address, open nothing")
+    add_reading(parser)
     add_computing(parser, seed=False, json=False, device=False)
 
 
@@ -30,6 +31,8 @@ def run(options: Namespace) -> None:
     at_least(options, threads=1)
     if options.labels and not options.graph:
         raise UserError("--labels belongs to a graph; give the graph, too.")
+    if reading(options) and not options.graph:
+        raise UserError("--label-column, --directed and --ignore belong to a graph; give the graph, too.")
     if options.model:
         check_model(options.model)
     if options.graph:
@@ -58,7 +61,7 @@ def run(options: Namespace) -> None:
         print(f"Reading {options.graph} …", flush=True)
         graph, labels = Path(options.graph), Path(options.labels) if options.labels else None
         name = name_of(graph)
-        workspace.add(name, from_file(graph, known_classes(model)), labels)
+        workspace.add(name, from_file(graph, known_classes(model), **reading(options)), labels)
         path = f"/graph/{name}"
     server = Server(workspace, options.port)
     address = server.guard.address(path)

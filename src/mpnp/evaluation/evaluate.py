@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from tqdm import tqdm
 from ..defaults import DRAWS, SAMPLES
 from ..prediction import Predictor
 from ..tasks.base import Split, Task
-from .answers import answer, draw_seeds
+from .answers import Answers, answer, draw_seeds
 from .given import as_task, asked
 from .held_out import Labelled, ask, interval, labelled
 from .rates import parse_rate
@@ -93,13 +93,18 @@ def _cross_validated(
         f"{1 - 1 / few.folds:g}": None
     }
     rows: dict[str, Scores] = {}
-    rounds = len(chosen) * draws
-    bar = tqdm(total=rounds, desc=f"{predictor.name} on {task.name}", disable=None if progress else True, leave=False)
+    parts = draws * sum(few.folds if rate is None else 1 for rate in chosen.values())
+    bar = tqdm(total=parts, desc=f"{predictor.name} on {task.name}", disable=None if progress else True, leave=False)
+
+    def counted(answers: Iterator[Answers]) -> Iterator[Answers]:
+        for fold in answers:
+            bar.update()
+            yield fold
+
     for written, rate in chosen.items():
         results = []
         for draw in draw_seeds(seed, draws):
-            results.append(score(ask(predictor, few, draw, rate, samples=samples), task))
-            bar.update()
+            results.append(score(counted(ask(predictor, few, draw, rate, samples=samples)), task))
         row = _summary(results)
         nodes = few.count if rate is None else few.count - max(int(rate > 0), round(rate * few.count))
         low, high = interval(row.accuracy, nodes) if nodes > 0 else (float("nan"), float("nan"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from ..errors import unknown_name
+from ..errors import unknown_name, untrained
 from ..prediction import Predictor
 from . import mode
 from .configs import MODELS
@@ -23,7 +23,9 @@ def find_predictor(name: str) -> tuple[Predictor, str | None]:
         return PREDICTORS[name](), None
     if name in SHIPPED:
         return from_pretrained(name), None
-    if name in MODELS or not (Path(name).exists() or "/" in name or name.startswith(HUB)):
+    if name in MODELS:
+        raise untrained(name)
+    if not (Path(name).exists() or "/" in name or name.startswith(HUB)):
         raise unknown_name("predictor or model folder", name, (*PREDICTORS, *SHIPPED))
     model = from_pretrained(name)
     return model, model.config.task or None

@@ -61,12 +61,13 @@ class Scene:
         return digest.hexdigest()[:16]
 
 
-def from_file(path: Path, class_names: Sequence[str] | None = None) -> Scene:
-    """The graphs of a file, of any kind that :func:`mpnp.tasks.own.load_graphs` reads, as one."""
-    own = load_graphs(path, class_names)
+def from_file(path: Path, class_names: Sequence[str] | None = None, **reading: Any) -> Scene:
+    """The graphs of a file, of any kind that :func:`mpnp.tasks.own.load_graphs` reads, as one; ``reading``: in what way."""
+    own = load_graphs(path, class_names, **reading)
+    how = "".join(f", {name}={value!r}" for name, value in reading.items())
     recipe = (
         "from mpnp.studio.scene import from_file\n\n"
-        f"scene = from_file({str(path)!r})\ndata, names = scene.data, scene.names\n"
+        f"scene = from_file({str(path)!r}{how})\ndata, names = scene.data, scene.names\n"
     )
     return _scene(path.resolve().stem if path.name != "nodes.csv" else path.resolve().parent.name, own, recipe)
 

@@ -53,3 +53,13 @@ def test_identifiers_are_no_classes() -> None:
 def test_missing_values_of_every_library() -> None:
     assert all(is_missing(value) for value in (None, math.nan, np.float32("nan"), "", "?", "NA", "nan", "NaN"))
     assert not any(is_missing(value) for value in (0, False, "0", "no", -1, np.int64(3), "na"))
+
+
+@pytest.mark.parametrize("labels", [["red|blue", "blue", ""], ["a; b", "b;c"], ["x;y", "z", "x"]])
+def test_several_labels_in_one_cell_are_refused(labels: list[str]) -> None:
+    with pytest.raises(UserError, match=r"looks like several labels of one node.*predict one after the other"):
+        numbered(labels, None, "here", [])
+
+
+def test_a_bar_in_a_name_is_no_second_label() -> None:
+    assert numbered(["a|b", "c|d", "x;", "e, f", "e"], None, "here", [])[1] == ["a|b", "c|d", "e", "e, f", "x;"]

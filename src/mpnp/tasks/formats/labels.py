@@ -55,6 +55,17 @@ def in_order(texts: Iterable[str]) -> list[str]:
     return sorted(listed, key=lambda text: (number(text), text)) if numeric else sorted(listed)
 
 
+def _joined(texts: set[str]) -> str | None:
+    """A label that is made of others, or of what others are made of, by a semicolon or a bar: 'red|blue' beside 'blue'."""
+    for mark in ";|":
+        parts = {text: [part.strip() for part in text.split(mark)] for text in texts if mark in text}
+        used = Counter(part for found in parts.values() for part in set(found) if part)
+        for text in sorted(parts):
+            if any(part and (part in texts or used[part] > 1) for part in parts[text]):
+                return text
+    return None
+
+
 def numbered(
     values: Sequence[Any], known: Sequence[str] | None, where: str, notes: list[str], more: bool = False
 ) -> tuple[Tensor, list[str]]:
@@ -70,6 +81,12 @@ def numbered(
     for text, count in odd.items():
         notes.append(f"{count} label{'s' * (count > 1)} '{text}' {'were' if count > 1 else 'was'} read as unknown.")
     own = {text for text in texts if text}
+    joined = _joined(own)
+    if joined is not None:
+        raise UserError(
+            f"In {where}: the label '{joined}' looks like several labels of one node, one is expected; predict one after the "
+            "other, each from a column of its own, or write it without ';' and '|' if it is one."
+        )
     if len(own) > MAX_CLASSES:
         raise UserError(
             f"In {where}: {len(own):,} different labels were given, at most {MAX_CLASSES:,} classes are expected; "
