@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
 
@@ -22,7 +23,7 @@ from ..episode import Episode
 from ..errors import unknown_name
 from ..experts.evidence import EXPERTS as EXPERT_NAMES
 from ..graphs import UNLABELLED, plain_edges
-from ..models import find_predictor
+from ..models import PREDICTORS, SHIPPED, find_predictor
 from ..models.pretrained import shipped
 from ..prediction import Prediction, Predictor
 from ..progress import interruptible
@@ -92,6 +93,12 @@ def open_graph(model: str | Predictor, data: Data) -> Belief:
     """``model``: a predictor, the name of one, or the folder of a trained model."""
     predictor = find_predictor(model)[0] if isinstance(model, str) else model
     return Incremental(predictor, data) if hasattr(predictor, "open") else Whole(predictor, data)
+
+
+def lasting_name(model: str) -> str:
+    """The name of a predictor as it is; the folder of a trained model so that it is found from anywhere."""
+    named = model in PREDICTORS or model in SHIPPED
+    return str(Path(model).resolve()) if not named and Path(model).is_dir() else model
 
 
 def known_classes(model: str | Predictor) -> list[str] | None:
