@@ -151,7 +151,8 @@ class _Opened:
             return []
         episode = self.episode(y, prediction.probabilities.size(1))
         predictor = self.predictor if hasattr(self.predictor, "open") else Awaited(self.predictor, stale)
-        nodes, scores = ask(find_strategy(strategy), episode, prediction, pool, count, predictor=predictor)
+        with interruptible(_unless(stale)):
+            nodes, scores = ask(find_strategy(strategy), episode, prediction, pool, count, predictor=predictor)
         return list(zip(nodes.tolist(), scores.tolist(), strict=True))
 
     def around(self, node: int) -> Tensor:
@@ -278,12 +279,7 @@ class Incremental(_Opened):
 
     def imagine(self, y: Tensor, classes: int, stale: Callable[[], bool]) -> Prediction:
         """Given up between two experts: a click waits for no more than one of them."""
-
-        def check() -> None:
-            if stale():
-                raise Stale
-
-        with self._lock, interruptible(check):
+        with self._lock, interruptible(_unless(stale)):
             return self.session.answer(self.session.ask(y, classes))
 
     def left_out(self, y: Tensor, classes: int, stale: Callable[[], bool]) -> Tensor:
@@ -301,6 +297,16 @@ class Incremental(_Opened):
                 said = found.log_p[node, :, i].exp() * weight[i]
                 votes[source] = votes.get(source, torch.zeros_like(said)) + said
         return {source: shares(said) for source, said in votes.items()}
+
+
+def _unless(stale: Callable[[], bool]) -> Callable[[], None]:
+    """What is looked at between two parts of a longer work: whether its end is still wanted."""
+
+    def check() -> None:
+        if stale():
+            raise Stale
+
+    return check
 
 
 def shares(votes: Tensor) -> list[float]:
