@@ -145,6 +145,13 @@ def test_what_is_imagined_is_given_up_between_two_experts(scene: Scene) -> None:
     assert belief.believe(Y, 2).label.tolist() == [0, 0, 0, 1, 1, 1]  # and the next question finds all in order
 
 
+def test_a_look_ahead_is_given_up_between_two_questions(scene: Scene) -> None:
+    belief, looks = open_graph("universal", scene.data), iter([False, False, True])
+    prediction, nobody = belief.believe(Y, 2), torch.zeros(6, dtype=torch.bool)
+    with pytest.raises(Stale):
+        belief.questions("expected", Y, prediction, nobody, 4, lambda: next(looks))
+
+
 def test_experts_are_told_by_where_their_evidence_comes_from(scene: Scene) -> None:
     found = open_graph(Opening(), scene.data).evidence(Y, 2, 1)  # type: ignore[arg-type]
     first = (0.8 * 1.0 + 0.2 * 0.01) / 1.01  # the expert without skill hardly counts

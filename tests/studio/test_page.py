@@ -163,6 +163,19 @@ def test_an_interview_takes_number_keys_alone(chromium: Any, server: Server) -> 
         assert not page.evaluate("studio.store.interview")
 
 
+def test_an_interview_on_a_phone_shows_the_question_and_all_answers(chromium: Any, server: Server) -> None:
+    with visit(chromium, server, room="blocks", width=390, has_touch=True, is_mobile=True) as page:
+        page.evaluate("document.getElementById('panel').scrollTop = 150")  # down to the button
+        page.tap("#ask .strong")
+        until(page, "document.body.classList.contains('interviewing')")
+        until(page, "!studio.view.flight || !studio.view.waiting")
+        tabs = page.locator("#tabs").bounding_box()
+        for one in (page.locator("#ask .asked"), *page.locator("#ask .answers button").all()):
+            box = one.bounding_box()
+            assert box["y"] >= tabs["y"] + tabs["height"] and box["y"] + box["height"] <= 800
+        assert page.text_content("#toast") == "The studio asks, you tap the class."
+
+
 def test_a_node_is_shown_with_its_evidence(chromium: Any, server: Server) -> None:
     with visit(chromium, server) as page:
         click(page, 2)
@@ -439,3 +452,18 @@ def test_exports_are_files(chromium: Any, server: Server) -> None:
         assert b"label-propagation" in contents["script"]
         assert contents["png"].startswith(b"\x89PNG")
         assert contents["svg"].startswith(b"<svg") and contents["svg"].count(b"<circle") == 6
+
+
+def test_the_menu_closes_by_itself(chromium: Any, server: Server) -> None:
+    with visit(chromium, server) as page:
+        for leave in ("choose", "elsewhere", "Escape"):
+            page.click("#export summary")
+            assert page.evaluate("document.getElementById('export').open")
+            if leave == "choose":
+                with page.expect_download():
+                    page.click("#export-svg")
+            elif leave == "elsewhere":
+                page.mouse.click(*place(page, 2))
+            else:
+                page.keyboard.press("Escape")
+            assert not page.evaluate("document.getElementById('export').open"), leave

@@ -14,6 +14,7 @@ from ..episode import Episode
 from ..errors import UserError, unknown_name
 from ..experts.views import Views
 from ..prediction import Prediction, Predictor, entropy
+from ..progress import counted
 from .contract import Choice, best, by_graph
 from .labellings import answers, shown_labels
 from .seen import views_of
@@ -170,7 +171,8 @@ def _one_by_one(surrogate: Surrogate, likely: Tensor, risk: Risk, count: int, no
     left, one = torch.ones(likely.size(0), dtype=torch.bool), torch.zeros(likely.size(0), dtype=torch.long)
     chosen: list[Tensor] = []
     worth: list[Tensor] = []
-    for _ in range(min(count, likely.size(0))):
+    steps = range(min(count, likely.size(0)))
+    for _ in counted(steps, len(steps)):
         gain = _gains(surrogate, likely, risk).sum(0)
         place = best(gain, left, one, 1, noise)
         # An answer that the one before makes more telling is told to gain no more than that.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
 
@@ -22,7 +23,7 @@ from ..episode import Episode
 from ..errors import unknown_name
 from ..experts.evidence import EXPERTS as EXPERT_NAMES
 from ..graphs import UNLABELLED, plain_edges
-from ..models import find_predictor
+from ..models import PREDICTORS, SHIPPED, find_predictor
 from ..models.pretrained import shipped
 from ..prediction import Prediction, Predictor
 from ..progress import interruptible
@@ -94,6 +95,12 @@ def open_graph(model: str | Predictor, data: Data) -> Belief:
     return Incremental(predictor, data) if hasattr(predictor, "open") else Whole(predictor, data)
 
 
+def lasting_name(model: str) -> str:
+    """The name of a predictor as it is; the folder of a trained model so that it is found from anywhere."""
+    named = model in PREDICTORS or model in SHIPPED
+    return str(Path(model).resolve()) if not named and Path(model).is_dir() else model
+
+
 def known_classes(model: str | Predictor) -> list[str] | None:
     """The classes a trained model has names for, in its order; ``None`` of those that take any."""
     predictor = find_predictor(model)[0] if isinstance(model, str) else model
@@ -144,7 +151,8 @@ class _Opened:
             return []
         episode = self.episode(y, prediction.probabilities.size(1))
         predictor = self.predictor if hasattr(self.predictor, "open") else Awaited(self.predictor, stale)
-        nodes, scores = ask(find_strategy(strategy), episode, prediction, pool, count, predictor=predictor)
+        with interruptible(_unless(stale)):
+            nodes, scores = ask(find_strategy(strategy), episode, prediction, pool, count, predictor=predictor)
         return list(zip(nodes.tolist(), scores.tolist(), strict=True))
 
     def around(self, node: int) -> Tensor:
@@ -271,12 +279,7 @@ class Incremental(_Opened):
 
     def imagine(self, y: Tensor, classes: int, stale: Callable[[], bool]) -> Prediction:
         """Given up between two experts: a click waits for no more than one of them."""
-
-        def check() -> None:
-            if stale():
-                raise Stale
-
-        with self._lock, interruptible(check):
+        with self._lock, interruptible(_unless(stale)):
             return self.session.answer(self.session.ask(y, classes))
 
     def left_out(self, y: Tensor, classes: int, stale: Callable[[], bool]) -> Tensor:
@@ -294,6 +297,16 @@ class Incremental(_Opened):
                 said = found.log_p[node, :, i].exp() * weight[i]
                 votes[source] = votes.get(source, torch.zeros_like(said)) + said
         return {source: shares(said) for source, said in votes.items()}
+
+
+def _unless(stale: Callable[[], bool]) -> Callable[[], None]:
+    """What is looked at between two parts of a longer work: whether its end is still wanted."""
+
+    def check() -> None:
+        if stale():
+            raise Stale
+
+    return check
 
 
 def shares(votes: Tensor) -> list[float]:

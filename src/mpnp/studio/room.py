@@ -22,7 +22,7 @@ from ..errors import UserError
 from ..graphs import UNLABELLED
 from ..prediction import Prediction, Predictor
 from . import advice, messages
-from .belief import Belief, Stale, check_strategy, open_graph, strategies
+from .belief import Belief, Stale, check_strategy, lasting_name, open_graph, strategies
 from .journal import Journal
 from .messages import Message, Wish
 from .scene import Scene
@@ -76,6 +76,7 @@ class Room:
         self.journal = Journal(labels, scene.names, scene.identity)
         self.labelling = self.journal.open(scene.data.y.numpy(), scene.class_names)
         self.belief: Belief = open_graph(model, scene.data)
+        self.model = lasting_name(model) if isinstance(model, str) else self.belief.name
         self.strategy = STRATEGY
         self.skipped = torch.zeros(scene.nodes, dtype=torch.bool)
         self.believed: Believed | None = None

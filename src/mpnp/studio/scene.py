@@ -61,21 +61,25 @@ class Scene:
         return digest.hexdigest()[:16]
 
 
-def from_file(path: Path, class_names: Sequence[str] | None = None, **reading: Any) -> Scene:
+def from_file(path: str | Path, class_names: Sequence[str] | None = None, **reading: Any) -> Scene:
     """The graphs of a file, of any kind that :func:`mpnp.tasks.own.load_graphs` reads, as one; ``reading``: in what way."""
-    own = load_graphs(path, class_names, **reading)
+    own, whole = load_graphs(Path(path), class_names, **reading), Path(path).resolve()
     how = "".join(f", {name}={value!r}" for name, value in reading.items())
     recipe = (
-        "from mpnp.studio.scene import from_file\n\n"
-        f"scene = from_file({str(path)!r}{how})\ndata, names = scene.data, scene.names\n"
+        "from mpnp.studio.scene import from_file
+
+"
+        f"scene = from_file({str(whole)!r}{how})
+data, names = scene.data, scene.names
+"
     )
-    return _scene(path.resolve().stem if path.name != "nodes.csv" else path.resolve().parent.name, own, recipe)
+    return _scene(whole.stem if whole.name != "nodes.csv" else whole.parent.name, own, recipe)
 
 
 def from_graph(graph: Any) -> Scene:
     """What a notebook has at hand: a path, a PyG ``Data``, a NetworkX graph and whatever else :func:`as_graphs` takes."""
     if isinstance(graph, str | Path):
-        return from_file(Path(graph))
+        return from_file(graph)
     if isinstance(graph, Data) and graph.x is None and graph.num_nodes:
         graph = graph.clone()
         graph.x = torch.ones(graph.num_nodes, 1)

@@ -151,7 +151,7 @@ def _exported(room: Room, what: str) -> Response:
             raise UserError("Nothing has been predicted yet; wait a moment.")
         text, kind = export.predictions(room.scene, room.labelling, room.prediction), "text/csv"
     elif what == "reproduce.py":
-        text, kind = export.script(room.scene, room.labelling, room.belief.name), "text/x-python"
+        text, kind = export.script(room.scene, room.labelling, room.model), "text/x-python"
     else:
         raise UserError(f"There is no export '{what[:40]}'; labels.csv, predictions.csv and reproduce.py are there.")
     headers = {

@@ -40,5 +40,18 @@ export function say(text, { shown = false } = {}) {
   fading = setTimeout(() => toast.classList.remove("shown"), 5000);
 }
 
+// A menu is closed by choosing from it, by a click elsewhere and by Escape.
+export function closing(menu) {
+  const close = () => { menu.open = false; };
+  menu.addEventListener("click", (event) => event.target.closest("a, button") && close());
+  document.addEventListener("pointerdown", (event) => menu.contains(event.target) || close());
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !menu.open) return;
+    close();
+    menu.querySelector("summary").focus();
+    event.stopPropagation();
+  });
+}
+
 export const percent = (share) => `${Math.round(100 * share)} %`;
 export const count = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;

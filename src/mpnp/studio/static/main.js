@@ -1,6 +1,6 @@
 // The studio's page: what the server tells goes into the store, what the person does goes up the wire.
 
-import { $, count, say } from "./dom.js";
+import { $, closing, count, say } from "./dom.js";
 import { keyboard } from "./keys.js";
 import { movement, summary } from "./layers.js";
 import { askPanel } from "./panels/ask.js";
@@ -60,6 +60,7 @@ const acts = {
     waiting = setTimeout(takeQuestion, PATIENCE);
   },
   goToAsked() {
+    if (store.interview) $("panel").scrollTop = 0; // the question before its answers
     if (store.asked) acts.show(store.asked.node, { fly: true, quiet: store.interview });
   },
   interview(on = !store.interview) {
@@ -195,6 +196,8 @@ $("fit").onclick = () => view.move((camera) => camera.reset());
 for (const [id, what] of [["labels", "labels.csv"], ["predictions", "predictions.csv"], ["script", "reproduce.py"]]) {
   $(`export-${id}`).href = `/export/${encodeURIComponent(room)}/${what}`;
 }
+
+closing($("export"));
 
 acts.tab = tabs();
 themes(view);

@@ -21,7 +21,7 @@ export function askPanel(store, acts) {
             h("button", { class: "asked", title: "Go there (N)", onclick: () => acts.goToAsked() }, name(asked.node), h("kbd", {}, "N")),
             h("p", { class: "why" }, asked.why),
             h("div", { class: "answers" }, ...store.classes.map((one, label) =>
-              h("button", { style: { "--class": one.colour }, onclick: () => acts.answer(label) }, h("i", { class: "dot" }), h("span", {}, one.name)))),
+              h("button", { style: { "--class": one.colour }, onclick: () => acts.answer(label) }, h("i", { class: "dot" }), h("span", {}, one.name), label < 10 && h("kbd", {}, (label + 1) % 10)))),
             h(
               "div",
               { class: "row" },
