@@ -7,6 +7,7 @@
 # make fuzz   10,000 malformed inputs; counts go to results/reliability
 # make chaos  kills, full disks, races; longer, goes on where it was stopped
 # make test-oldest  some of the tests with the lowest versions that pyproject.toml promises
+# make test-python PYTHON=python3.13  what needs no torch with another Python; every file compiled, warnings being errors
 # make bench  measure speed; results go to results/bench
 # make bench-rivals  the same against peers that live in an environment of their own
 
@@ -14,7 +15,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export MPNP_DATA ?= $(abspath $(wildcard ../shared/data))
 
-.PHONY: demo docs studio dist test lint fuzz chaos test-oldest bench bench-rivals install
+.PHONY: demo docs studio dist test lint fuzz chaos test-oldest test-python bench bench-rivals install
 
 install: .venv/installed
 
@@ -62,6 +63,18 @@ test-oldest: install
 	OMP_NUM_THREADS=1 $(OLDEST)/python -m pytest -q tests/test_files.py tests/test_graphs.py tests/test_episode.py \
 	    tests/tasks/formats tests/models/test_pretrained.py tests/own/test_predict.py tests/training/test_interruption.py \
 	    tests/cli/test_predict.py tests/studio/test_journal.py tests/studio/test_messages.py
+
+OTHER := .venv-other/bin
+test-python:
+	rm -rf .venv-other
+	$(PYTHON) -m venv .venv-other
+	$(OTHER)/pip install --quiet --disable-pip-version-check -c constraints.txt filelock jinja2 jsonargparse networkx numpy \
+	    pytest pyyaml safetensors scipy tqdm
+	$(OTHER)/python -W error -m compileall -q -f -j 2 src tests campaigns studies benchmarks docs
+	PYTHONPATH=src $(OTHER)/python -W error::DeprecationWarning:mpnp -m pytest --noconftest -q -p no:cacheprovider \
+	    tests/test_errors.py tests/test_files.py tests/test_layout.py tests/test_progress.py tests/campaigns/test_page.py \
+	    tests/cli/test_config_files.py tests/cli/test_harmless.py tests/evaluation/test_rates.py \
+	    tests/reproduce/test_processes.py tests/studio/test_messages.py
 
 bench: install
 	$(BIN)/python -m benchmarks steps trainer automata scale one-graph studio asking startup

@@ -208,27 +208,26 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
 
 def yaml(rng: Random, folder: Path) -> None:
     """A file for --config; what it sets, checked as training would."""
-    from mpnp.cli.main import _config_first, _parser
-    from mpnp.cli.train import _assignment
+    from mpnp.cli.main import _options
+    from mpnp.cli.train import check
     from mpnp.models.ampnp import AmpnpConfig
     from mpnp.training.options import with_options
     from mpnp.training.recipe import Recipe
 
     kind = rng.random()
-    name = rng.choice(("model", "epochs", "set", "task", "out", "seed"))
+    name = rng.choice(("model", "epochs", "set", "task", "out", "seed", "devices", "threads", "ignore", "config"))
     if kind < 0.1:
         text = BOMB + f"{name}: *j\n"
     elif kind < 0.4:
-        text = json.dumps({name: rng.choice(odd_values(rng))})
+        text = json.dumps({name: rng.choice([*odd_values(rng), None, {"a": 1}, [{"a": 1}], [None], []])})
     elif kind < 0.5:
         option = rng.choice(("depth", "refine", "reaches", "width", "dropout", "samples", "learning_rate"))
         text = f"set: ['{option}={json.dumps(rng.choice((1e9, 10**9, -1, [10**9], 'x', None, 0, 1e308)))}']"
     else:
         text = damaged_text(rng, YAML).decode("utf-8", "replace")
     (folder / "c.yaml").write_text(text, encoding="utf-8", errors="replace")
-    words = _config_first(["train", "--config", str(folder / "c.yaml"), "ca/small-world"])
-    options = _parser("train").parse_args(words)["train"]
-    with_options(Recipe(), AmpnpConfig(2, 2), dict(_assignment(text) for text in options["set"] or ()))
+    options = _options(["train", "--config", str(folder / "c.yaml"), "ca/small-world"])
+    with_options(Recipe(), AmpnpConfig(2, 2), check(options))
 
 
 def labels(rng: Random, folder: Path) -> None:

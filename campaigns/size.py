@@ -124,21 +124,32 @@ def main(given: list[str]) -> None:
     parser.add_argument(
         "--one", nargs=4, metavar=("WHAT", "NODES", "CLASSES", "SHARE"), help="measure this alone, here"
     )
+    parser.add_argument("--resume", action="store_true", help="go on with what a stopped call has not measured")
     options = parser.parse_args(given)
     if options.one:
         what, nodes, classes, share = options.one
         print(json.dumps(measure(what, int(nodes), int(classes), float(share))))
         return
-    kept: dict[str, Any] = {"command": "python -m campaigns size", "runs": [], "commands": []}
-    for one in COMMANDS:
-        kept["commands"].append(command(*one))
-        print(kept["commands"][-1], flush=True)
-    for run in RUNS:
-        words = [sys.executable, "-m", "campaigns", "size", "--one", *map(str, run)]
-        kept["runs"].append(
-            json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()[-1])
-        )
-        print(kept["runs"][-1], flush=True)
-        with replacing(OUT) as temporary:
-            write_json(temporary, kept)
+    every(OUT, options.resume)
     page.write()
+
+
+def every(out: Path, resume: bool = False) -> None:
+    """Measure all there is, and keep each as soon as it is known; with ``resume`` those alone that ``out`` lacks."""
+    kept: dict[str, Any] = {"command": "python -m campaigns size", "runs": [], "commands": []}
+    if resume and out.exists():
+        kept = json.loads(out.read_text(encoding="utf-8"))
+    for group, wanted, measured in (("commands", COMMANDS, command), ("runs", RUNS, _apart)):
+        for one in wanted[len(kept[group]) :]:
+            load = round(os.getloadavg()[0], 1)  # of others: nothing of ours runs yet
+            kept[group].append({**measured(*one), "processors": os.cpu_count(), "load_before": load})  # type: ignore[operator]
+            print(kept[group][-1], flush=True)
+            with replacing(out) as temporary:
+                write_json(temporary, kept)
+
+
+def _apart(*run: Any) -> dict[str, Any]:
+    """:func:`measure` in a process of its own, whose memory is its own too."""
+    words = [sys.executable, "-m", "campaigns", "size", "--one", *map(str, run)]
+    said = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True).stdout
+    return json.loads(said.splitlines()[-1])

@@ -125,7 +125,7 @@ def check_command(command: str) -> None:
         del words[0]
     if words[:1] == ["mpnp"] and words[1:] not in ([], ["--help"], ["--version"]):
         assert words[1] in COMMANDS, f"'{command}' is no command"
-        _parser(words[1]).parse_args(words[1:])
+        _parser(words[1])[0].parse_args(words[1:])
 
 
 def written(text: str, outputs: dict[int, str]) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -44,3 +46,29 @@ def test_the_command_writes_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(dependencies, "PAGE", tmp_path / "page.md")
     dependencies.main([])
     assert f"| numpy | {dependencies.locked()['numpy']} |" in (tmp_path / "page.md").read_text(encoding="utf-8")
+
+
+def test_wheels_for_another_python_are_asked_of_pip(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+
+    def told(words: list[str]) -> subprocess.CompletedProcess[str]:
+        calls.append(words)
+        said = {"stdout": "torch (9.9)\nAvailable versions: 9.9, 12.13.0, 2.13.01\n", "stderr": ""}
+        if "install" in words:
+            said = {"stdout": "", "stderr": "WARNING: old\nERROR: No matching distribution found for numpy==2.4.6\n"}
+        return subprocess.CompletedProcess(words, 1, **said)
+
+    monkeypatch.setattr(dependencies, "_told", told)
+    found = dependencies.wheels("3.13")
+    assert found["missing"] == ["ERROR: No matching distribution found for numpy==2.4.6", "torch==2.13.0"]
+    assert found["packages"] == len(dependencies.locked())
+    install, index = calls
+    assert "--dry-run" in install and not any(word.startswith("torch==") for word in install)
+    assert all(words[words.index("--python-version") + 1] == "3.13" for words in (install, index))
+
+
+def test_the_workflow_runs_every_python_of_the_page() -> None:
+    workflow = (dependencies.ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+    assert all(f'"{python}"' in workflow for python in dependencies.PYTHONS)
+    kept = json.loads(dependencies.WHEELS.read_text(encoding="utf-8"))
+    assert tuple(kept) == dependencies.PYTHONS[1:]

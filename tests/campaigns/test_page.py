@@ -22,3 +22,17 @@ def test_the_page_is_written_of_what_there_is(tmp_path: Path) -> None:
     assert "3 kills in all" in text
     assert "| a\\|b | kills: SIGKILL 2, SIGINT 1; largest: 1.0e-07 | 1 |" in text
     assert "- pt 3: KeyError: x" in text and "- a|b: lost" in text
+
+
+def test_what_was_measured_beside_others_says_so(tmp_path: Path) -> None:
+    spent = {"seconds": 9.5, "cpu_seconds": 12, "peak_gigabytes": 1.25, "load_before": 3.1, "processors": 2}
+    found = {
+        "command": "size it",
+        "commands": [{"what": "one graph", "nodes": 10000, "graphs": 1, **spent}],
+        "runs": [{"what": "predict", "nodes": 2000, "classes": 1000, "labels": 7, **spent}],
+    }
+    (tmp_path / "size.json").write_text(json.dumps(found))
+    page.write(tmp_path)
+    text = (tmp_path / "README.md").read_text()
+    assert "| one graph | 10,000 | 1 | 9.5 | 12 | 1.25 | 3.1 |" in text
+    assert "| predict | 2,000 | 1,000 | 7 | 9.5 | 12 | 1.25 | 3.1 |" in text and "the 2 processors" in text

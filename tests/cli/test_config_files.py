@@ -21,9 +21,12 @@ BOMB = "a: &a [x, x, x]\n" + "".join(
         ("[" * 1000 + "]" * 1000, "nested more than 20 deep"),
         ("seed: " + "9" * 10_000, "a value of 10000 characters"),
         ("x" * (2**20 + 1), "too long for options"),
+        ("set: {width: 8}", "'set' holds names and values"),
+        ("ignore: [{a: b}]", "'ignore' holds names and values"),
+        ("config: other.yaml", "a --config of its own"),
     ],
 )
-def test_what_would_grow_without_end(tmp_path: Path, text: str, words: str) -> None:
+def test_what_no_option_is_like(tmp_path: Path, text: str, words: str) -> None:
     (tmp_path / "c.yaml").write_text(text)
     with pytest.raises(UserError, match=words):
         check_file(str(tmp_path / "c.yaml"))

@@ -207,6 +207,30 @@ def test_options_from_a_file(place: Place, prints: Run) -> None:
         assert got["task"] == f"own:{place.csv if out == 'c' else place.pt}"
 
 
+def test_what_a_file_leaves_empty_has_its_default(made: Place, prints: Run, refuses: Run, tmp_path: Path) -> None:
+    file, out = tmp_path / "empty.yaml", tmp_path / "out.csv"
+    prints("predict", made.csv, "--out", out)
+    plain = out.read_text()
+    file.write_text(
+        "given:\nseed: null\nsamples: null\ncoverage: null\ndevice: null\nignore: null\nengine: null\njobs: null\n"
+    )
+    prints("predict", made.csv, "--config", file, "--out", out)
+    assert out.read_text() == plain
+    file.write_text("model: null\nset: null\nrecipe: null\ndevices: null\n")
+    assert "no task" in refuses("train", "no/such", "--config", file)
+    file.write_text("given: []\n")
+    assert "0 arguments were given" in refuses("predict", "--config", file)
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: 8 bytes")])
+def test_no_memory_left_is_told(error: Exception, made: Place, refuses: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(options: object) -> None:
+        raise error
+
+    monkeypatch.setattr(COMMANDS["predict"], "run", fail)
+    assert "not enough memory" in refuses("predict", made.csv)
+
+
 def test_rates_from_a_file(made: Place, prints: Run, tmp_path: Path) -> None:
     (tmp_path / "rates.yaml").write_text("rates: [0.1, 1.0]\ndraws: 1\njson: true\n")
     result = strict(prints("evaluate", "mode", "--task", made.pt, "--config", tmp_path / "rates.yaml"))

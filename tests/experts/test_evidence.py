@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+
+import pytest
 import torch
 from torch import Tensor
 
+from mpnp.errors import UserError
 from mpnp.experts.evidence import EXPERTS, Evidence, evidence
 from mpnp.experts.views import Views
 
@@ -37,3 +41,9 @@ def test_trained_weights_find_the_experts_as_they_were() -> None:
     """Another number here means other evidence, for which weights have to be trained anew."""
     assert tuple(SUMS) == EXPERTS
     torch.testing.assert_close(tilted(towns()), torch.tensor(list(SUMS.values())), rtol=1e-5, atol=1e-5)
+
+
+def test_what_no_memory_holds_is_refused_before_it_is_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sysconf", lambda name: 100)
+    with pytest.raises(UserError, match=r"3 classes of 60 nodes take .* GB of memory, this machine has 0"):
+        towns()

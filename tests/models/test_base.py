@@ -7,6 +7,7 @@ tensor that is made without saying where: one of those in a computation on the p
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -92,3 +93,9 @@ def test_a_prediction_moves_whole() -> None:
     moved = Prediction.from_samples(torch.rand(4, 6, 3)).to("meta")
     assert moved.deviation is not None
     assert {each.device.type for each in (moved.probabilities, moved.aleatoric, moved.deviation)} == {"meta"}
+
+
+def test_whoever_may_read_the_configuration_may_read_the_weights(tmp_path: Path) -> None:
+    small("ampnp").save_pretrained(tmp_path)
+    (plain := tmp_path / "plain").write_text("")
+    assert all((tmp_path / n).stat().st_mode == plain.stat().st_mode for n in ("config.json", "model.safetensors"))

@@ -96,7 +96,7 @@ def notes_on(own: OwnGraphs, *predictors: Predictor) -> list[str]:
 
 def model_and_graph(options: Namespace) -> tuple[str, str]:
     """The name of the model and the path of the graphs, both of which are there."""
-    if len(options.given) > 2:
+    if len(options.given) not in (1, 2):
         raise UserError(f"{len(options.given)} arguments were given, [MODEL] GRAPH is expected; see 'mpnp --help'.")
     model, graph = (READY, options.given[0]) if len(options.given) == 1 else options.given
     check_model(model)

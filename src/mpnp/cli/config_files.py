@@ -21,6 +21,22 @@ def check_file(path: str) -> None:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise UserError(f"Cannot read {path}, given as --config: {reason}.") from error
     check_yaml(text, f"In {path}")
+    _check_flat(text, path)
+
+
+def _check_flat(text: str, path: str) -> None:
+    """Options are values and lists of values; one of them names no other file, which would not have been looked over."""
+    import yaml
+
+    try:
+        content = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError):
+        return  # told by the one who reads it
+    for name, value in content.items() if isinstance(content, dict) else ():
+        if name == "config":
+            raise UserError(f"In {path}: '{name}' is given; give every file by a --config of its own.")
+        if any(isinstance(one, dict) for one in (value, *(value if isinstance(value, list) else ()))):
+            raise UserError(f"In {path}: '{name}' holds names and values; a value, or a list of values, is expected.")
 
 
 def check_yaml(text: str, where: str) -> None:

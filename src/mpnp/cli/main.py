@@ -11,7 +11,7 @@ from contextlib import redirect_stdout
 from types import ModuleType
 from typing import TextIO, cast
 
-from jsonargparse import ArgumentParser
+from jsonargparse import ArgumentParser, Namespace
 
 from .. import __version__, progress
 from ..errors import Terminated, UserError, extras, gently, unknown_name
@@ -83,12 +83,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
             # Threads that wait for each other sleep, not spin: beside other work on the machine spinning takes several times as
             # long. OpenMP reads it when torch is loaded.
             os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-        options = _parser(given[0]).parse_args(_config_first(given))
+        options = _options(given)
         with warnings.catch_warnings(), gently(), extras(), progress.shown():
             # What torch, PyG and Lightning say of their own insides helps no one at a prompt.
             warnings.filterwarnings("ignore", module="torch|lightning")
             with redirect_stdout(cast(TextIO, Harmless(sys.stdout))):
-                COMMANDS[options.subcommand].run(options[options.subcommand])
+                COMMANDS[given[0]].run(options)
+                sys.stdout.flush()  # while there is someone to tell
     except UserError as error:
         print(f"mpnp: {' '.join(str(error).split())}", file=sys.stderr)
         sys.exit(2)
@@ -98,6 +99,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt as end:
         print("\nmpnp: stopped.", file=sys.stderr)
         sys.exit(128 + (signal.SIGTERM if isinstance(end, Terminated) else signal.SIGINT))
+    except (MemoryError, RuntimeError) as error:
+        if not isinstance(error, MemoryError) and "allocate memory" not in str(error):
+            raise
+        print("mpnp: There is not enough memory for this; give a smaller graph, or fewer classes.", file=sys.stderr)
+        sys.exit(2)
     except BrokenPipeError:  # the reader of our output went away, as in '| head'
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
@@ -127,8 +133,18 @@ def _config_first(arguments: Sequence[str]) -> list[str]:
     return [*command, *config, *rest]
 
 
-def _parser(name: str) -> ArgumentParser:
-    """The parser of the command ``name``; those of the others would only take time."""
+def _options(given: Sequence[str]) -> Namespace:
+    """What was given to a command; an option that a file leaves empty has its default."""
+    parser, command = _parser(given[0])
+    options: Namespace = parser.parse_args(_config_first(given))[given[0]]
+    for name, value in vars(command.get_defaults()).items():
+        if options.get(name) is None:
+            options[name] = value
+    return options
+
+
+def _parser(name: str) -> tuple[ArgumentParser, ArgumentParser]:
+    """A parser that knows the command ``name`` alone, since the others would only take time; and the command's own."""
     parser, module = Parser(prog="mpnp"), COMMANDS[name]
     command = Parser(description=module.HELP)
     command.add_argument("--config", action="config", metavar="FILE", help="read options from a YAML file")
@@ -140,4 +156,4 @@ def _parser(name: str) -> ArgumentParser:
         command.takes,
         command.options,
     )  # it speaks for the command
-    return parser
+    return parser, command

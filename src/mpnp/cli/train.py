@@ -47,7 +47,8 @@ def arguments(parser: ArgumentParser) -> None:
     add_computing(parser)
 
 
-def run(options: Namespace) -> None:
+def check(options: Namespace) -> dict[str, Any]:
+    """Refuse what can be refused before torch is loaded; what --set sets."""
     at_least(options, epochs=1, threads=1, seed=0, devices=1, machines=1)
     if options.nodes is not None:
         raise UserError(
@@ -55,7 +56,11 @@ def run(options: Namespace) -> None:
         )
     check_trained(options.model)
     check_task(options.task)
-    assignments = dict(_assignment(text) for text in options.set or ())  # nothing after "set:" in a file of --config
+    return dict(_assignment(text) for text in options.set)
+
+
+def run(options: Namespace) -> None:
+    assignments = check(options)
     device = set_up(options)
 
     from ..tasks import get_task

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from ..errors import UserError
 from ..progress import counted, stage
 from .around import around, everything, few_shared_neighbours, shared_neighbours
 from .clumps import clumps
@@ -49,6 +51,7 @@ class Evidence:
 @torch.no_grad()
 def evidence(views: Views, context: Tensor, y: Tensor, classes: int, columns: Columns | None = None) -> Evidence:
     """Ask every expert. ``context`` [n] node numbers, ``y`` [n] their labels; ``columns``: kept between questions."""
+    _check_room(views.nodes, classes)
     judge = Judge(y, classes)
     flat = judge.shares.log().expand(views.nodes, classes)
     log_p = flat.float().unsqueeze(-1).repeat(1, 1, len(EXPERTS))  # the one table of all: it is large with many classes
@@ -84,6 +87,17 @@ def evidence(views: Views, context: Tensor, y: Tensor, classes: int, columns: Co
         judge.counts.float(),
         countable,
     )
+
+
+def _check_room(nodes: int, classes: int) -> None:
+    """Refuse what can only end with memory running out, before it is begun."""
+    needed = 4 * nodes * classes * len(EXPERTS)
+    there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else needed
+    if needed > there:
+        raise UserError(
+            f"{classes:,} classes of {nodes:,} nodes take {needed / 2**30:.0f} GB of memory, this machine has "
+            f"{there / 2**30:.0f}; give fewer classes, or a part of the graph."
+        )
 
 
 def single(context: Context) -> Iterator[tuple[str, Tensor]]:

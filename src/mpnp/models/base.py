@@ -1,6 +1,7 @@
 """What every model that learns offers to objectives, training and evaluation, with or without a latent variable."""
 
 import json
+import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -223,9 +224,12 @@ class Model(nn.Module, ABC):
         """Write ``config.json``, ``model.safetensors`` and, once calibrated, ``calibration.json`` into ``folder``."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        save_model(self, str(folder / "model.safetensors"))
         config = json.dumps(asdict(self.config), sort_keys=True, indent=2)
         (folder / "config.json").write_text(config, encoding="utf-8")
+        save_model(self, str(folder / "model.safetensors"))
+        shutil.copymode(
+            folder / "config.json", folder / "model.safetensors"
+        )  # which safetensors lets only its owner read
         if self.feature_names:
             write_json(folder / FEATURES, self.feature_names)
         if self.calibration is not None:

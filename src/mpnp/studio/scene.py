@@ -66,12 +66,8 @@ def from_file(path: str | Path, class_names: Sequence[str] | None = None, **read
     own, whole = load_graphs(Path(path), class_names, **reading), Path(path).resolve()
     how = "".join(f", {name}={value!r}" for name, value in reading.items())
     recipe = (
-        "from mpnp.studio.scene import from_file
-
-"
-        f"scene = from_file({str(whole)!r}{how})
-data, names = scene.data, scene.names
-"
+        "from mpnp.studio.scene import from_file\n\n"
+        f"scene = from_file({str(whole)!r}{how})\ndata, names = scene.data, scene.names\n"
     )
     return _scene(whole.stem if whole.name != "nodes.csv" else whole.parent.name, own, recipe)
 
