@@ -23,7 +23,7 @@ COVER = 3  # labels per class up to which nodes are covered before anything is b
 DRAWS = (3, 8)  # made-up answers to the same questions, at least and at most:
 NODES = 30_000  # as many as the predictor can be asked about so many nodes for
 LEAST = 4  # questions of a rehearsal
-MOST_NODES = 20_000  # of a graph that is rehearsed on
+MOST_NODES = 8_000  # of a graph that is rehearsed on
 AHEAD = "expected"  # what larger ones are asked by
 
 
