@@ -1,13 +1,19 @@
 """Which node to label next: what each strategy is worth against asking at random."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from math import isclose
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from matplotlib import colormaps
+from matplotlib.figure import Figure
 
 import mpnp
 from mpnp import plots
 from mpnp.active import ReplayTable, replay
-from mpnp.active.curves import Worth
+from mpnp.active.curves import BASELINE, Worth
 from mpnp.active.replay import first_episode
 from mpnp.evaluation.provenance import provenance
 
@@ -79,8 +85,12 @@ SEEN = """On every task there is a strategy better than chance, but it is not th
 - What `mpnp` gains on mugs is little more than the labels it was given, counted as given: its predictions hardly use them."""
 
 
-def section() -> str:
-    found = [measured for case in CASES for measured in _kept(case)]
+def section(names: Sequence[str] = ()) -> str:
+    """``names``: measure no cases but these, as 'ppisp-ampnp'; of the others tell what is stored."""
+    known = [_name(case) for case in CASES]
+    if unknown := set(names) - set(known):
+        raise SystemExit(f"There is no case {', '.join(sorted(unknown))}; the cases are {', '.join(known)}.")
+    found = [measured for case in CASES for measured in _kept(case, measure=not names or _name(case) in names)]
     if not found:
         return ""
     strategies = [f"`{name}`" for name in STRATEGIES]
@@ -95,11 +105,64 @@ def _name(case: Case) -> str:
     return f"{case.task.replace('/', '-')}-{case.model}"
 
 
-def _kept(case: Case) -> list[ReplayTable]:
-    return kept(ReplayTable, f"active/{_name(case)}", [(case.task, case.model)], lambda: _measured(case))
+def _kept(case: Case, measure: bool = True) -> list[ReplayTable]:
+    """What was measured, and what of the strategies is missing where the model is here."""
+    name = f"active/{_name(case)}"
+    found = kept(ReplayTable, name, [(case.task, case.model)], lambda: _measured(case, [BASELINE]) if measure else ())
+    if not (found and measure):
+        return found
+    missing = [one for one in STRATEGIES if one not in found[0].strategies]
+    # What looks ahead takes the longest: the others are kept before.
+    for some in ([one for one in missing if one != "auto"], [one for one in missing if one == "auto"]):
+        for more in _measured(case, some) if some else ():
+            found = [_with(found[0], more)]
+            found[0].write(HERE / f"{name}.json")
+            _draw(found[0], HERE / f"{name}.png")
+    return found
 
 
-def _measured(case: Case) -> Iterator[ReplayTable]:
+def _draw(found: ReplayTable, path: Path) -> None:
+    """Mean curves of all strategies, and what they gain; from what is stored, so that it is one picture whenever they were measured."""
+    figure = Figure(figsize=(12, 4.4), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    chance = torch.tensor(found.strategies[BASELINE].curves[found.metric])
+    colours = colormaps["tab10"].colors  # type: ignore[attr-defined]
+    for name, worth in found.strategies.items():
+        curve = torch.tensor(worth.curves[found.metric])
+        wide = 2.6 if name == "auto" else 1.2
+        look: dict[str, Any] = {"color": "#666666", "linestyle": "--"}
+        if name != BASELINE:
+            look = {"color": "black" if name == "auto" else colours[STRATEGIES.index(name) % len(colours)]}
+            right.plot(found.labels, 100 * (curve - chance), linewidth=wide, **look)
+        left.plot(found.labels, 100 * curve, label=name, linewidth=wide, **look)
+    right.axhline(0, color="#666666", linestyle="--", linewidth=1)
+    left.set_ylabel(f"{'mIoU' if found.metric == 'miou' else found.metric} on all nodes, given labels counted, %")
+    right.set_ylabel("gain over random, points")
+    left.legend(fontsize=8, frameon=False, ncols=2)
+    for axis in (left, right):
+        axis.set_xlabel("labels per graph")
+        axis.spines[["top", "right"]].set_visible(False)
+    figure.suptitle(f"{found.model} on {found.task}, {found.graphs} graphs", fontsize=12)
+    picture = plots.save(figure, path)
+    plots.shrink(picture, picture)
+
+
+def _with(before: ReplayTable, now: ReplayTable) -> ReplayTable:
+    """A table with the strategies of a later one of the same graphs and draws: asking at random must give the same again."""
+    chance, again = before.strategies[BASELINE], now.strategies[BASELINE]
+    if (before.labels, before.graphs, before.draws) != (now.labels, now.graphs, now.draws) or not isclose(
+        chance.area, again.area, rel_tol=1e-5
+    ):
+        raise SystemExit(
+            f"{now.model} on {now.task}: random is at {again.area:.5f} by now and was at {chance.area:.5f}"
+        )
+    added = {name: one for name, one in now.strategies.items() if name != BASELINE}
+    later = {**(now.made or {}), "strategies": list(added)}
+    made = {**(before.made or {}), "later": [*(before.made or {}).get("later", []), later]}
+    return replace(before, strategies={**before.strategies, **added}, made=made)
+
+
+def _measured(case: Case, strategies: Sequence[str]) -> Iterator[ReplayTable]:
     model = predictor(case.task, case.model)
     if model is None:
         return
@@ -107,7 +170,7 @@ def _measured(case: Case) -> Iterator[ReplayTable]:
     played = replay(
         model,
         task,
-        STRATEGIES,
+        strategies,
         case.steps,
         per_step=case.per_step,
         start=case.start,
@@ -115,9 +178,7 @@ def _measured(case: Case) -> Iterator[ReplayTable]:
         draws=case.draws,
         progress=True,
     )
-    picture = plots.save(plots.curves_figure(played), HERE / "active" / f"{_name(case)}.png")
-    plots.shrink(picture, picture)
-    if f"{_name(case)}-asked" in SHOWN:
+    if f"{_name(case)}-asked" in SHOWN and not (HERE / "active" / f"{_name(case)}-asked.png").exists():
         asked = {name: nodes[0] for name, nodes in played.asked.items()}
         drawn = plots.asked_figure(first_episode(played, task), asked, started=played.started[0])
         picture = plots.save(drawn, HERE / "active" / f"{_name(case)}-asked.png")

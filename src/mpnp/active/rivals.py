@@ -110,6 +110,8 @@ class FeatProp:
         ptr = episode.graph.ptr.tolist()
         for views, (start, end) in zip(views_of(episode), itertools.pairwise(ptr), strict=True):
             part = slice(start, end)
+            if not bool(pool[part].any()):
+                continue
             places = looks(views)
             apart = _apart(places, places[_witnesses(noise[part])])  # [N, W]
             shown = apart[episode.context[part]]
@@ -160,6 +162,8 @@ class Coverage:
         ptr = episode.graph.ptr.tolist()
         for views, (start, end) in zip(views_of(episode), itertools.pairwise(ptr), strict=True):
             part = slice(start, end)
+            if not bool(pool[part].any()):
+                continue
             witness = _witnesses(noise[part])
             covers = torch.cat([self._influences(views, witness), self._near(views, witness)], 1)  # [N, 2 W]
             open_to = ~covers[episode.context[part]].any(0)

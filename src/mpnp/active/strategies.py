@@ -160,6 +160,8 @@ class Typical:
         nodes, scores = [], []
         for start, end in itertools.pairwise(ptr):
             part = slice(start, end)
+            if not bool(pool[part].any()):
+                continue
             witness = noise[part].argsort()[: self.most]
             # Not by matrix products, by which equal rows come out apart.
             apart = torch.cdist(looks[part], looks[part][witness], compute_mode="donot_use_mm_for_euclid_dist").square()
@@ -215,5 +217,5 @@ STRATEGIES: dict[str, Strategy] = {
     "grain": Coverage(),
     "expected": Expected(),
 }
-REHEARSED = ("random", "margin", "spread", "typical", "expected")
+REHEARSED = ("spread", "margin", "typical", "featprop", "random")  # the first unless another is better for sure
 STRATEGIES["auto"] = Auto(rehearsed={name: STRATEGIES[name] for name in REHEARSED})
