@@ -131,5 +131,8 @@ def test_models_that_read_graphs_alike_can_be_asked_together() -> None:
         return made
 
     assert reading_of(Mode(), model("a", "b"), model("a", "b")) == {"class_names": ["a", "b"]}
+    any_classes = configs.build(replace(configs.config("ampnp", Rings()), class_names=["a", "b"]))
+    assert reading_of(any_classes) == {"class_names": ["a", "b"], "more_classes": True}
+    assert reading_of(any_classes, model("a", "b")) == {"class_names": ["a", "b"]}
     with pytest.raises(UserError, match="trained on different classes; ask them one by one"):
         reading_of(model("a", "b"), model("b", "c"))

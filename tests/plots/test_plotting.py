@@ -53,6 +53,8 @@ def test_predictors_may_be_named(task: CellularAutomaton) -> None:
     assert plot({"a": "mode"}, "ca/voronoi").title.startswith("ca/voronoi, test graph 0")
     with pytest.raises(UserError, match="did you mean 'mode'"):
         plot("mod", task)
+    with pytest.raises(UserError, match="'mode' was given alone"):
+        plot(Mode())
 
 
 def test_predictors_of_one_name_are_numbered(task: CellularAutomaton) -> None:

@@ -85,14 +85,16 @@ def known_classes(predictor: Predictor) -> int | None:
 def reading_of(*predictors: Predictor) -> dict[str, Any]:
     """How graphs are read for a model: its classes and its features by name, in its order; nothing for any other predictor.
 
-    Several models have to agree.
+    Several models have to agree on the names that they have.
     """
-    wanted = [known for each in predictors if (known := _reading_of(each))]
-    for one in wanted[1:]:
-        for key, what in (("class_names", "classes"), ("feature_names", "features")):
-            if one.get(key) != wanted[0].get(key):
-                raise UserError(f"The models were trained on different {what}; ask them one by one.")
-    return wanted[0] if wanted else {}
+    wanted = [_reading_of(each) for each in predictors]
+    for key, what in (("class_names", "classes"), ("feature_names", "features")):
+        if len({tuple(one[key]) for one in wanted if key in one}) > 1:
+            raise UserError(f"The models were trained on different {what}; ask them one by one.")
+    reading = {name: value for one in wanted for name, value in one.items()}
+    if not all(one.get("more_classes") for one in wanted if "class_names" in one):
+        reading.pop("more_classes", None)
+    return reading
 
 
 def _reading_of(predictor: Predictor) -> dict[str, Any]:

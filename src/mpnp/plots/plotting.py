@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..defaults import READY, SAMPLES
+from ..defaults import SAMPLES
 from ..errors import UserError
-from ..evaluation.given import as_predictor, as_task, reading_of
+from ..evaluation.given import as_predictor, as_task, asked, reading_of
 from ..prediction import Predictor
 from ..tasks import TASKS, get_task
 from ..tasks.base import Split, Task
@@ -42,7 +42,9 @@ def plot(
     :data:`mpnp.plots.KINDS`.
     """
     check_kind(kind)
-    named, task = (_named(READY), predictors) if task is None else (_named(predictors), task)
+    if task is None:
+        predictors, task = asked(predictors, None)
+    named = _named(predictors)
     task = get_task(task) if isinstance(task, str) and task in TASKS else task
     own = not isinstance(task, Task)
     if own and rate is None and kind == "auto":
