@@ -80,17 +80,16 @@ def _chaos(found: dict[str, Any]) -> str:
 
 def _size(found: dict[str, Any]) -> str:
     spent = ("seconds", "cpu_seconds", "peak_gigabytes", "load_before")
-    rows = [[one[key] for key in ("what", "nodes", "classes", "labels", *spent)] for one in found["runs"]]
-    commands = [[one[key] for key in ("what", "nodes", "graphs", *spent)] for one in found["commands"]]
+    rows = [[one.get(key, "") for key in ("what", "nodes", "classes", "labels", *spent)] for one in found["runs"]]
+    commands = [[one.get(key, "") for key in ("what", "nodes", "graphs", *spent)] for one in found["commands"]]
     heads = ["seconds", "CPU seconds", "GB at most", "load before"]
-    cores = found["commands"][0]["processors"]
     lines = [
         "## Very large",
         "",
         _wrapped(
             f"`mpnp predict` in a shell, from start to end, by `{found['command']}`: four features and classes, five edges per "
-            f"node. *Load before*: how many processes of others were waiting for the {cores} processors when it began; where "
-            "that is much, seconds are longer than they need be, and CPU seconds too, by what threads wait for each other."
+            f"node. *Load before*: the load average of the {found.get('processors', '')} processors when it began, over the minute before; "
+            "beside others, seconds are longer than they need be."
         ),
         "",
         *_remark(found),

@@ -136,13 +136,14 @@ def main(given: list[str]) -> None:
 
 def every(out: Path, resume: bool = False) -> None:
     """Measure all there is, and keep each as soon as it is known; with ``resume`` those alone that ``out`` lacks."""
-    kept: dict[str, Any] = {"command": "python -m campaigns size", "runs": [], "commands": []}
+    kept: dict[str, Any] = {"command": "python -m campaigns size", "processors": os.cpu_count()}
+    kept |= {"commands": [], "runs": []}
     if resume and out.exists():
         kept = json.loads(out.read_text(encoding="utf-8"))
     for group, wanted, measured in (("commands", COMMANDS, command), ("runs", RUNS, _apart)):
         for one in wanted[len(kept[group]) :]:
-            load = round(os.getloadavg()[0], 1)  # of others: nothing of ours runs yet
-            kept[group].append({**measured(*one), "processors": os.cpu_count(), "load_before": load})  # type: ignore[operator]
+            load = round(os.getloadavg()[0], 1)
+            kept[group].append({**measured(*one), "load_before": load})  # type: ignore[operator]
             print(kept[group][-1], flush=True)
             with replacing(out) as temporary:
                 write_json(temporary, kept)

@@ -25,9 +25,10 @@ def test_the_page_is_written_of_what_there_is(tmp_path: Path) -> None:
 
 
 def test_what_was_measured_beside_others_says_so(tmp_path: Path) -> None:
-    spent = {"seconds": 9.5, "cpu_seconds": 12, "peak_gigabytes": 1.25, "load_before": 3.1, "processors": 2}
+    spent = {"seconds": 9.5, "cpu_seconds": 12, "peak_gigabytes": 1.25, "load_before": 3.1}
     found = {
         "command": "size it",
+        "processors": 2,
         "commands": [{"what": "one graph", "nodes": 10000, "graphs": 1, **spent}],
         "runs": [{"what": "predict", "nodes": 2000, "classes": 1000, "labels": 7, **spent}],
     }
@@ -35,4 +36,4 @@ def test_what_was_measured_beside_others_says_so(tmp_path: Path) -> None:
     page.write(tmp_path)
     text = (tmp_path / "README.md").read_text()
     assert "| one graph | 10,000 | 1 | 9.5 | 12 | 1.25 | 3.1 |" in text
-    assert "| predict | 2,000 | 1,000 | 7 | 9.5 | 12 | 1.25 | 3.1 |" in text and "the 2 processors" in text
+    assert "| predict | 2,000 | 1,000 | 7 | 9.5 | 12 | 1.25 | 3.1 |" in text and "of the 2 processors" in text

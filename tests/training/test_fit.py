@@ -236,3 +236,16 @@ def test_names_configurations_and_recipes_are_one_door(automata: Task, whole: Fi
     same = fit(automata, configuration, plan, out=tmp_path / "same", progress=False)
     assert torch.equal(weights(same.model), weights(whole.model))
     assert (same.folder / "run.json").read_text() == (whole.folder / "run.json").read_text()
+
+
+def test_what_comes_with_the_package_learns_on(tmp_path: Path) -> None:
+    """With the experts it was made for, which may be fewer than there are now."""
+    task, shipped = OwnTask([graph(30, 60) for _ in range(6)]), from_pretrained("universal")
+    options = {"most_steps": 1, "epoch_steps": 1}
+    fitted = fit(task, "universal", out=tmp_path / "run", epochs=1, progress=False, options=options)
+    assert fitted.model.config.experts == shipped.config.experts  # type: ignore[attr-defined]
+    assert fitted.metrics["model"]["experts"] == shipped.config.experts  # type: ignore[attr-defined]
+    assert not torch.equal(weights(fitted.model), weights(shipped))
+    torch.testing.assert_close(weights(fitted.model), weights(shipped), atol=0.1, rtol=0)
+    with pytest.raises(UserError, match="whose sizes most_steps, width would change"):
+        fit(task, "universal", out=tmp_path / "other", progress=False, options={"most_steps": 1, "width": 8})

@@ -123,10 +123,11 @@ def fit(
         if changed != configuration:
             raise UserError(f"The model is given whole, so that none of its fields can be set by {', '.join(given)}.")
         network = model.train()  # one that was loaded comes in the mode for predicting
+    elif changed.kind in SHIPPED and not lessons.drawn:  # what came with the package learns on
+        network = _learning_on(changed, given)
+        changed = network.config
     else:
         network = configs.build(changed)
-        if network.config.kind in SHIPPED and not lessons.drawn:  # what came with the package learns on
-            network.load_state_dict(from_pretrained(network.config.kind).state_dict())
     _try_out(network, plan, lessons, seed, thoroughly=bool(options) or network is model)
 
     run: dict[str, Any] = {"task": task.name, "seed": seed, "recipe": asdict(plan), "model": asdict(changed)}
@@ -229,6 +230,21 @@ def _configuration(model: str | ModelConfig | Model, task: Task, recipe: str | R
     configuration.task = configuration.task or task.name
     configuration.class_names = configuration.class_names or list(task.class_names)
     return configuration
+
+
+def _learning_on(wanted: ModelConfig, given: dict[str, Any]) -> Model:
+    """The model of this kind that comes with the package, as it was made but for the fields that were ``given``."""
+    begun = from_pretrained(wanted.kind)
+    fields = {name: getattr(wanted, name) for name in ("task", *given) if hasattr(wanted, name)}
+    network = configs.build(replace(begun.config, **fields))
+    try:
+        network.load_state_dict(begun.state_dict())
+    except RuntimeError as error:  # its sizes are others
+        raise UserError(
+            f"Training goes on from the weights that come with the package, whose sizes {', '.join(given)} would change; leave "
+            "that out, or train anew on prior/graphs."
+        ) from error
+    return network
 
 
 def _try_out(network: Model, plan: Recipe, task: Task, seed: int, thoroughly: bool) -> None:
