@@ -138,7 +138,10 @@ def _name(case: Case) -> str:
 def _kept(case: Case, measure: bool = True) -> list[ReplayTable]:
     """What was measured, and what of the strategies is missing where the model is here."""
     name = f"active/{_name(case)}"
-    found = kept(ReplayTable, name, [(case.task, case.model)], lambda: _measured(case, [BASELINE]) if measure else ())
+    models = (
+        [(case.task, case.model)] if measure else []
+    )  # not to be measured: what is stored stands, whatever the model is by now
+    found = kept(ReplayTable, name, models, lambda: _measured(case, [BASELINE]) if measure else ())
     if not (found and measure):
         return found
     missing = [one for one in STRATEGIES if one not in found[0].strategies]
