@@ -88,7 +88,7 @@ SEEN = """On every task there is a strategy better than chance, but it is not th
 AUTO = """`auto` rehearses strategies on made-up answers, and asks every graph by the one that leaves its model the fewest mistakes. Of the {lines} lines of trained models
   {measured} have been measured with it: it is {below} random with 95 % confidence, and within half a point of the best other strategy or above it on {near} of {measured}{far}.
   Its strategies and draws were chosen on validation graphs of few-shot Cora, small worlds, Life-like boards, enzymes, interfaces and mugs. A version that always took the best of a
-  rehearsal, however little better, had been seen on the test graphs of enzymes (+0.8), small worlds (+5.7) and interfaces (+1.8) before `spread` was
+  rehearsal, however little better, had been seen on the test graphs of enzymes (+0.8), small worlds (+5.7) and interfaces (+1.8, one reason for what follows) before `spread` was
   made to stand unless another is better for sure, and the rule so made once with the exact posterior before its answers were drawn graph by graph; so these
   lines are not blind, the others are."""
 
