@@ -151,9 +151,6 @@ def _parser(name: str) -> tuple[ArgumentParser, ArgumentParser]:
     module.arguments(command)
     parser.add_subcommands(required=True).add_subcommand(name, command, help=module.HELP)
     command.named(f"mpnp {name}")
-    parser.prog, parser.takes, parser.options = (
-        command.prog,
-        command.takes,
-        command.options,
-    )  # it speaks for the command
+    for part in ("prog", "takes", "options"):  # it speaks for the command
+        setattr(parser, part, getattr(command, part))
     return parser, command

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -117,13 +118,6 @@ def single(context: Context) -> Iterator[tuple[str, Tensor]]:
         del labels
         yield "cat", radial(context, mixed)
         del mixed
-        yield (
-            "adj",
-            spanned_by(
-                context,
-                "adj",
-                lambda nodes: shared_neighbours(context, nodes),
-                lambda nodes: few_shared_neighbours(context, nodes),
-            ),
-        )
+        shared = (partial(kind, context) for kind in (shared_neighbours, few_shared_neighbours))
+        yield "adj", spanned_by(context, "adj", *shared)
         yield from spread(context)
