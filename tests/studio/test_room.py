@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+from mpnp.errors import UserError
 from mpnp.prediction import Prediction
 from mpnp.studio import messages
 from mpnp.studio.client import Client
@@ -152,6 +153,28 @@ def test_a_belief_is_found_while_labels_are_kept_and_told_after(
 
     told = asyncio.run(asyncio.wait_for(run(), 30))
     assert told.index("State") < told.index("Belief")
+
+
+def test_labels_that_cannot_be_kept_are_shown_with_a_warning(
+    scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise UserError("Cannot write: the disk is full.")
+
+    monkeypatch.setattr(Journal, "keep", full)
+
+    async def run() -> dict[str, messages.Message]:
+        room = Room(scene, "label-propagation", tmp_path / "labels.csv")
+        page, told = room.enter(), dict[str, messages.Message]()
+        await room.grant(messages.Paint([4], 1), page)
+        while getattr(told.get("Belief"), "revision", 0) != 1:
+            told |= {type(message).__name__: message for message in await page.take()}
+        await room.close()
+        return told
+
+    told = asyncio.run(asyncio.wait_for(run(), 30))
+    assert told["Notice"] == messages.Notice("Cannot write: the disk is full.")
+    assert told["State"].labels.tolist() == [0, -1, -1, -1, 1, 1]  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
