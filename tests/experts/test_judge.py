@@ -74,5 +74,6 @@ def test_masses_that_are_right_are_trusted() -> None:
 
 
 def test_shares_of_few_classes_are_a_softmax() -> None:
-    scores = 20 * torch.randn(7, 3, generator=torch.Generator().manual_seed(0))
-    torch.testing.assert_close(log_shares(scores), scores.log_softmax(-1))
+    for shape in ((7, 3), (2, 4, 7, 3)):
+        scores = 20 * torch.randn(shape, generator=torch.Generator().manual_seed(0))
+        torch.testing.assert_close(log_shares(scores), scores.log_softmax(-1))

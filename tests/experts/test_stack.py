@@ -32,6 +32,13 @@ def test_the_expert_that_is_right_is_followed() -> None:
     torch.testing.assert_close(said.exp().sum(1), torch.ones(40))
 
 
+def test_who_is_not_chosen_has_no_part() -> None:
+    judge = Judge(Y[SHOWN], 2)
+    loud = torch.full((40, 2), -30.0)
+    said = stacked(torch.stack([sure(Y), loud, sure(1 - Y)], -1), [0, 2], SHOWN, judge, FOLD)
+    torch.testing.assert_close(said, together([sure(Y), sure(1 - Y)], SHOWN, judge, FOLD))
+
+
 def test_many_labels_make_the_timid_bold_and_the_bold_timid() -> None:
     many = torch.arange(2000) % 2
     judge = Judge(many, 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import shutil
 import subprocess
@@ -59,8 +60,8 @@ def test_the_python_lines_find_your_files_and_your_model(
     shutil.copytree(Path(__file__).parent.parent / "models/v010/ampnp", home / "runs/mine")
     monkeypatch.chdir(home)
     room = Room(from_file(Path("graph")), model, Path("labels.csv"))
-    room.perform({"do": "paint", "nodes": [0, 2], "label": 0})
-    room.perform({"do": "paint", "nodes": [7], "label": 1})
+    asyncio.run(room.perform({"do": "paint", "nodes": [0, 2], "label": 0}))
+    asyncio.run(room.perform({"do": "paint", "nodes": [7], "label": 1}))
     said = room.belief.believe(torch.from_numpy(room.labelling.labels), 2)
     run = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", export.script(room.scene, room.labelling, room.model)],

@@ -454,6 +454,30 @@ def test_exports_are_files(chromium: Any, server: Server) -> None:
         assert contents["svg"].startswith(b"<svg") and contents["svg"].count(b"<circle") == 6
 
 
+def test_a_drawing_is_the_picture(chromium: Any, server: Server) -> None:
+    """Of a solid graph: every node and edge, and what is far smaller and paler, as on the page."""
+    with visit(chromium, server, room="sphere") as page:
+        edges, strength, nodes = page.evaluate(
+            """(async () => {
+              const { drawing } = await import("/static/picture.js");
+              const { store, view } = studio;
+              const made = drawing(store, view);
+              const seen = view.projected();
+              const depth = (node) => store.state.labels[node] < 0 ? seen[3 * node + 2] : 0; // given ones look otherwise
+              const named = Object.fromEntries(store.scene.names.map((name, i) => [name, depth(i)]));
+              const nodes = [...made.querySelectorAll("circle")].map((one) => ({
+                depth: named[one.textContent], r: Number(one.getAttribute("r")),
+                light: one.getAttribute("fill").match(/\\d+/g).reduce((sum, part) => sum + Number(part), 0) }));
+              nodes.sort((a, b) => a.depth - b.depth);
+              const group = made.querySelector("g");
+              return [group.childElementCount - store.scene.edges.length / 2, Number(group.getAttribute("stroke-opacity")), nodes];
+            })()"""
+        )
+        assert edges == 0 and 0.1 < strength < 0.3 and len(nodes) == 600
+        assert nodes[0]["depth"] < 0 < nodes[-1]["depth"]
+        assert nodes[0]["r"] < nodes[-1]["r"] and nodes[0]["light"] > nodes[-1]["light"]
+
+
 def test_the_menu_closes_by_itself(chromium: Any, server: Server) -> None:
     with visit(chromium, server) as page:
         for leave in ("choose", "elsewhere", "Escape"):

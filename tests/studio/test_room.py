@@ -10,10 +10,13 @@ import numpy as np
 import pytest
 import torch
 
+from mpnp.errors import UserError
 from mpnp.prediction import Prediction
 from mpnp.studio import messages
 from mpnp.studio.client import Client
 from mpnp.studio.examples import make
+from mpnp.studio.journal import Journal
+from mpnp.studio.labelling import Labelling
 from mpnp.studio.room import Outbox, Room
 from mpnp.studio.scene import Scene
 from mpnp.studio.server import Server
@@ -113,6 +116,65 @@ def test_no_click_waits_for_a_card(scene: Scene, tmp_path: Path, monkeypatch: py
 
     asyncio.run(asyncio.wait_for(run(), 30))
     assert made == [1, 3]
+
+
+def test_a_belief_is_found_while_labels_are_kept_and_told_after(
+    scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk takes as long as the model: nothing is told of a label that a killed server would forget."""
+    believed, keep = threading.Event(), Journal.keep
+
+    def slow(self: Journal, labelling: Labelling, command: dict[str, object]) -> None:
+        assert believed.wait(20)
+        keep(self, labelling, command)
+
+    monkeypatch.setattr(Journal, "keep", slow)
+
+    async def run() -> list[str]:
+        room = Room(scene, "label-propagation", tmp_path / "labels.csv")
+        page = room.enter()
+        while "Belief" not in room.latest:
+            await asyncio.sleep(0.01)
+        await page.take()
+        painting = asyncio.create_task(room.grant(messages.Paint([4], 1), page))
+        while room.believed is None or room.believed.y[4] != 1:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.05)
+        early = [room.latest[kind].revision for kind in ("State", "Belief")]  # type: ignore[union-attr]
+        assert early == [0, 0] and scene.names[4] not in (tmp_path / "labels.csv").read_text()
+        believed.set()
+        await painting
+        assert f"{scene.names[4]},blue" in (tmp_path / "labels.csv").read_text()
+        told: list[str] = []
+        while "Belief" not in told:
+            told += [type(message).__name__ for message in await page.take() if getattr(message, "revision", 0) == 1]
+        await room.close()
+        return told
+
+    told = asyncio.run(asyncio.wait_for(run(), 30))
+    assert told.index("State") < told.index("Belief")
+
+
+def test_labels_that_cannot_be_kept_are_shown_with_a_warning(
+    scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise UserError("Cannot write: the disk is full.")
+
+    monkeypatch.setattr(Journal, "keep", full)
+
+    async def run() -> dict[str, messages.Message]:
+        room = Room(scene, "label-propagation", tmp_path / "labels.csv")
+        page, told = room.enter(), dict[str, messages.Message]()
+        await room.grant(messages.Paint([4], 1), page)
+        while getattr(told.get("Belief"), "revision", 0) != 1:
+            told |= {type(message).__name__: message for message in await page.take()}
+        await room.close()
+        return told
+
+    told = asyncio.run(asyncio.wait_for(run(), 30))
+    assert told["Notice"] == messages.Notice("Cannot write: the disk is full.")
+    assert told["State"].labels.tolist() == [0, -1, -1, -1, 1, 1]  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,10 @@ LOWEST = -12.0  # log-probability
 
 
 def log_shares(scores: Tensor) -> Tensor:
-    """log softmax over few classes of many nodes, [N, C]: columns first, several times faster than PyTorch's row by row."""
-    if scores.size(1) > MANY:
-        return scores.log_softmax(1)
-    return scores.t().contiguous().log_softmax(0).t().contiguous()
+    """log softmax over few classes of many nodes, [..., N, C]: nodes last in memory, several times faster than row by row."""
+    if scores.size(-1) > MANY:
+        return scores.log_softmax(-1)
+    return scores.transpose(-1, -2).contiguous().log_softmax(-2).transpose(-1, -2)
 
 
 class Judge:
@@ -54,7 +54,7 @@ class Judge:
         """λ's place, temperature, and log-probabilities of the context [n, C]."""
 
         def log_p(left_out: Tensor, temperature: Tensor) -> Tensor:
-            return ((left_out + self.shares.to(left_out)) * temperature).clamp(-60, 60).log_softmax(-1)
+            return log_shares(((left_out + self.shares.to(left_out)) * temperature).clamp(-60, 60))
 
         sharp = torch.tensor(TEMPERATURES).view(1, -1, 1, 1)
         loss = self._loss(_RIDGE_PRIOR.numel(), lambda part: log_p(fit.left_out[:, part].unsqueeze(1), sharp))
@@ -64,9 +64,9 @@ class Judge:
     def sharpen(self, left_out: Tensor) -> tuple[float, Tensor]:
         """The temperature for values between -1 and 1, and log-probabilities of the context [n, C]."""
         sharp = torch.tensor(TEMPERATURES).view(-1, 1, 1)
-        loss = self._loss(len(TEMPERATURES), lambda part: (left_out[part] * sharp).log_softmax(-1))
+        loss = self._loss(len(TEMPERATURES), lambda part: log_shares(left_out[part] * sharp))
         at = int((loss + 0.5 * (torch.tensor(TEMPERATURES, dtype=torch.double) / 8).log().square()).argmin())
-        return TEMPERATURES[at], (left_out * sharp[at]).log_softmax(-1)
+        return TEMPERATURES[at], log_shares(left_out * sharp[at])
 
     def spread(self, mass: Tensor, mean: Tensor) -> tuple[Tensor, float, float]:
         """Log-probabilities of the context [n, C] from own-label-free ``mass`` [n, C]; the pinch and the exponent."""

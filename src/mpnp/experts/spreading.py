@@ -95,7 +95,8 @@ def _kept(context: Context) -> Family | None:
         return None
 
     def make(nodes: Tensor) -> Tensor:
-        return torch.stack([total.clone() for _, total in _arrived(context.views.walks, context.units(nodes))])
+        walks = context.views.walks
+        return torch.stack([total.clone() for _, total in _arrived(walks, context.units(nodes), walks.convolution)])
 
     return context.columns.of("spread", context.nodes, make, len(SPREAD))
 

@@ -29,8 +29,10 @@ def stacked(opinions: Tensor, chosen: list[int], context: Tensor, judge: Judge, 
     counted = torch.cat([judge.countable.unsqueeze(0), judge.countable & (fold != numbers.unsqueeze(1))])
     weights = weights_of_all(inside, judge, counted)
     together = opinions.new_empty(opinions.shape[:2])
+    weight = opinions.new_zeros(opinions.size(2))  # none of those not chosen: to cut them out takes longer
+    weight[chosen] = weights[0].float()
     for part in parts(nodes, width):
-        together[part] = log_shares(opinions[part][..., chosen].clamp(min=LOWEST) @ weights[0].float())
+        together[part] = log_shares(opinions[part].clamp(min=LOWEST) @ weight)
     for number, chose in zip(numbers, weights[1:], strict=True):
         mine = (fold == number).nonzero().squeeze(1)
         for part in parts(mine.numel(), width):

@@ -62,8 +62,12 @@ class Journal:
         before = labelling.revision
         labelling.perform(command)
         if labelling.revision != before:
-            self._append(command)
-            self.write(labelling)
+            self.keep(labelling, command)
+
+    def keep(self, labelling: Labelling, command: dict[str, Any]) -> None:
+        """What ``command`` has made of the labels: on disk when this returns."""
+        self._append(command)
+        self.write(labelling)
 
     def measured(self, count: int, point: dict[str, float]) -> None:
         if self.points.get(count) != point:

@@ -31,6 +31,7 @@ MOST_FEATURES, MOST_NEIGHBOURS = 50, 100  # on a node's card
 QUICK = (
     0.2  # seconds that a belief may take; of a slower one, so much longer is waited before advice, which slows the next
 )
+DRAWING = 0.06  # seconds in which pages draw a new belief, before advice takes a core from them
 PAUSE = 0.15  # seconds without a click before the long look: suspects, accuracy, the stop sign
 
 
@@ -67,8 +68,9 @@ class Believed(NamedTuple):
 class Room:
     """Opened in a thread, as layouts and models take time; from then on at home in one event loop.
 
-    Every change is done, kept and told to all pages at once. The belief follows from a thread of its own: if labels change
-    in the meantime, only the newest are answered. Advice follows the belief from another thread, so that no click waits for it.
+    Every change is done, kept and told to all pages, one after the other. The belief follows from a thread of its own, which
+    begins while the change is being kept, and is told after it: if labels change in the meantime, only the newest are
+    answered. Advice follows the belief from another thread, so that no click waits for it.
     """
 
     def __init__(self, scene: Scene, model: str | Predictor, labels: Path) -> None:
@@ -82,6 +84,7 @@ class Room:
         self.believed: Believed | None = None
         self.latest: dict[str, Message] = {"Scene": self._scene(), "State": self._state()}
         self.pages: set[Outbox] = set()
+        self._keeping = asyncio.Lock()  # nothing is told of a change before it is on disk
         self._changed = asyncio.Event()  # there is something to believe anew
         self._advisable = asyncio.Event()  # there is something to advise on
         self._workers: list[asyncio.Task[None]] = []
@@ -140,7 +143,7 @@ class Room:
                 self.tell(self._state())
                 self._advisable.set()
             else:
-                self.perform(_command(wish))
+                await self.perform(_command(wish))
         except UserError as error:
             page.put(messages.Notice(str(error)))
 
@@ -149,13 +152,22 @@ class Room:
             node, page.looked_at = page.looked_at, None
             page.put(await asyncio.to_thread(self._card, node))
 
-    def perform(self, command: dict[str, Any]) -> None:
-        """A change of labels or classes: done, kept, told."""
-        before = self.labelling.revision
-        self.journal.perform(self.labelling, command)
-        if self.labelling.revision != before:
-            self.tell(self._state())
-            self._changed.set()
+    async def perform(self, command: dict[str, Any]) -> None:
+        """A change of labels or classes: done, kept, told. The belief need not wait for the disk."""
+        async with self._keeping:
+            before = self.labelling.revision
+            self.labelling.perform(command)
+            if self.labelling.revision != before:
+                self._changed.set()
+                try:
+                    await asyncio.to_thread(self.journal.keep, self.labelling, command)
+                finally:
+                    self.tell(self._state())
+
+    async def _tell_kept(self, message: Message) -> None:
+        async with self._keeping:
+            self.tell(message)
+            self._advisable.set()
 
     # --- The model, in threads of its own ----------------------------------------------------------------------------
 
@@ -189,8 +201,7 @@ class Room:
         seconds = time.perf_counter() - start
         self.believed = Believed(revision, [one.name for one in classes], y, prediction, seconds)
         told = _told(prediction, revision, 1000 * seconds)
-        loop.call_soon_threadsafe(self.tell, told)
-        loop.call_soon_threadsafe(self._advisable.set)
+        loop.call_soon_threadsafe(lambda: loop.create_task(self._tell_kept(told)))
 
     def _advise(self, loop: asyncio.AbstractEventLoop) -> None:
         """First what to ask; then, if nobody clicks, the long look."""
@@ -211,7 +222,7 @@ class Room:
                     raise Stale
                 time.sleep(0.02)
 
-        wait(seconds - QUICK)
+        wait(max(DRAWING, seconds - QUICK))
         strategy = self.strategy
         says = strategies()[strategy]
         queue = advice.questions(self.belief, strategy, says, y, prediction, names, self.skipped, stale)

@@ -1,7 +1,8 @@
 // The picture as a file: PNG as it is on the screen, SVG with every node and edge as a shape of its own.
 
 import { $, say, svg } from "./dom.js";
-import { colours } from "./layers.js";
+import { colours, rgb } from "./layers.js";
+import { faintness } from "./view/renderer.js";
 
 const MOST_SHAPES = 200_000;
 
@@ -16,6 +17,7 @@ export function pictures(store, view, room) {
   });
 }
 
+// As the page shows it: what is far is paler and smaller, given nodes are larger and ringed, and many edges are faint.
 export function drawing(store, view) {
   const { width, height } = view.camera;
   const seen = view.projected();
@@ -23,18 +25,23 @@ export function drawing(store, view) {
   const style = getComputedStyle(document.documentElement);
   const tone = (name) => style.getPropertyValue(name).trim();
   const { edges, names, shape } = store.scene;
-  const path = [];
+  const [board, ground] = [shape === "board", rgb(tone("--ground"))];
+  const lines = [];
   for (let e = 0; view.edges && e < edges.length; e += 2) {
     const [a, b] = [3 * edges[e], 3 * edges[e + 1]];
-    path.push(`M${seen[a].toFixed(1)} ${seen[a + 1].toFixed(1)}L${seen[b].toFixed(1)} ${seen[b + 1].toFixed(1)}`);
+    lines.push(svg("path", { d: `M${seen[a].toFixed(1)} ${seen[a + 1].toFixed(1)}L${seen[b].toFixed(1)} ${seen[b + 1].toFixed(1)}` }));
   }
   const order = [...names.keys()].sort((a, b) => seen[3 * a + 2] - seen[3 * b + 2]);
   const nodes = order.map((i) => {
     const given = store.state.labels[i] >= 0;
-    const fill = `rgb(${bytes[4 * i]},${bytes[4 * i + 1]},${bytes[4 * i + 2]})`;
-    const [x, y, r] = [seen[3 * i], seen[3 * i + 1], (view.size / 2) * (given && shape !== "board" ? 1.45 : 1)];
-    const ring = given ? { stroke: tone("--ink"), "stroke-width": 2 } : {};
-    const node = shape === "board"
+    const far = view.camera.solid ? 0.5 - 0.5 * seen[3 * i + 2] : 0;
+    const fill = `rgb(${ground.map((value, k) => Math.round(bytes[4 * i + k] + 0.55 * far * (value - bytes[4 * i + k])))})`;
+    const half = (view.size / 2) * (board && !given ? 0.92 : 1 - 0.3 * far); // fields of a board are parted by a line
+    const whole = given && !board ? Math.max(1.45 * half, 5) : half;
+    const width = given ? Math.min(2, 0.3 * whole) : 0;
+    const [x, y, r] = [seen[3 * i], seen[3 * i + 1], whole - width / 2];
+    const ring = given ? { stroke: tone("--ink"), "stroke-width": width.toFixed(1) } : {};
+    const node = board
       ? svg("rect", { x: (x - r).toFixed(1), y: (y - r).toFixed(1), width: (2 * r).toFixed(1), height: (2 * r).toFixed(1), fill, ...ring })
       : svg("circle", { cx: x.toFixed(1), cy: y.toFixed(1), r: r.toFixed(1), fill, ...ring });
     node.append(svg("title", {}, names[i]));
@@ -44,7 +51,7 @@ export function drawing(store, view) {
     "svg",
     { viewBox: `0 0 ${width} ${height}`, width, height },
     svg("rect", { width: "100%", height: "100%", fill: tone("--ground") }),
-    svg("path", { d: path.join(""), stroke: tone("--edge"), "stroke-opacity": 0.3, fill: "none" }),
+    svg("g", { stroke: tone("--edge"), "stroke-opacity": faintness(edges.length, view.camera.zoom).toFixed(3) }, ...lines),
     ...nodes,
   );
 }

@@ -81,6 +81,9 @@ in vec2 spot;
 out vec4 shown;
 void main() { shown = vec4(texture(picture, spot).rgb, 1.0); }`;
 
+// How strong an edge is among so many ends of edges: less the more there are, more from near by.
+export const faintness = (ends, zoom) => Math.max(0.025, Math.min(0.5, (8 * Math.sqrt(zoom)) / Math.sqrt(ends + 1)));
+
 const UNMOVED = new Float32Array([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]);
 
 export class Renderer {
@@ -169,8 +172,7 @@ export class Renderer {
   // are drawn once, with soft edges, and shown again under whatever else changes.
   drawWeb(camera, view, theme, still) {
     const seen = [camera.version, this.canvas.width, this.canvas.height, ...theme.line, ...theme.ground].join();
-    const faint = Math.max(0.025, Math.min(0.5, (8 * Math.sqrt(camera.zoom)) / Math.sqrt(this.edgeCount + 1)));
-    const draw = () => this.strokes("edge", this.edgeCount, view, [...theme.line, faint]);
+    const draw = () => this.strokes("edge", this.edgeCount, view, [...theme.line, faintness(this.edgeCount, camera.zoom)]);
     if (!still) {
       draw();
       return;
