@@ -23,7 +23,12 @@ from mpnp.files import replacing, write_json
 from . import page
 
 OUT = page.HERE / "size.json"
-RUNS = (("predict", 20_000, 200, 0.1), ("predict", 20_000, 1000, 0.1), ("train", 20_000, 1000, 0.1))
+RUNS = (
+    ("predict", 20_000, 200, 0.1),
+    ("predict", 20_000, 1000, 0.1),
+    ("train", 3000, 1000, 0.5),
+    ("train", 20_000, 1000, 0.1),
+)
 COMMANDS = (("one graph, from CSV to CSV", 1_000_000, 1), ("small graphs in one file, to CSV", 200_000, 10_000))
 FEW = 4  # features and classes of what the command reads
 

@@ -6,6 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
+from mpnp.experts import parts
+from mpnp.experts import ridge as module
 from mpnp.experts.ridge import LAMBDAS, Fit, kernel_ridge, ridge, spanned_ridge
 
 N, C = 9, 3
@@ -84,3 +86,15 @@ def test_columns_spanned_by_landmarks_are_regressed_as_if_written_out() -> None:
     torch.testing.assert_close(short.left_out, plain.left_out)
     for place in range(len(LAMBDAS)):
         torch.testing.assert_close(short.weights(place), half @ plain.weights(place))
+
+
+def test_nodes_and_columns_may_come_part_by_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = torch.Generator().manual_seed(0)
+    columns, y = torch.randn(150, 5, generator=generator), torch.randn(150, C, generator=generator)
+    half = torch.randn(5, 5, generator=generator, dtype=torch.double)
+    whole = spanned_ridge(columns, half, y)
+    monkeypatch.setattr(parts, "PART", 1)  # 64 rows
+    monkeypatch.setattr(module, "BLOCK", 2)
+    again = spanned_ridge(columns, half, y)
+    torch.testing.assert_close(again.left_out, whole.left_out)
+    torch.testing.assert_close(again.weights(2), whole.weights(2))

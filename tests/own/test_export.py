@@ -15,6 +15,7 @@ from mpnp.errors import UserError
 from mpnp.own import export
 from mpnp.own.named import OwnPrediction
 from mpnp.prediction import Prediction
+from mpnp.tasks.formats.cells import meant
 from mpnp.tasks.own import OwnGraphs, as_graphs
 
 
@@ -66,6 +67,22 @@ def test_every_row_is_looked_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
     export.write(tmp_path / "parts.csv", made())
     assert (tmp_path / "parts.csv").read_text() == (tmp_path / "whole.csv").read_text()
     assert sum(looked) == 5
+
+
+def test_names_are_quoted_as_csv_has_it(tmp_path: Path) -> None:
+    names = ["a,b", 'say "no"', "two\nlines", "\r", " space ", "", "'=1", "ü"]
+    own = as_graphs({"edge_index": torch.tensor([[0], [1]]), "y": torch.tensor([0, 1, *[-1] * 6])})
+    own.node_names, own.class_names = [names], ["x,y", '"']
+    said = Prediction.certain(torch.full((8, 2), 0.5))
+    export.write(
+        tmp_path / "out.csv",
+        OwnPrediction(said.probabilities, said.aleatoric, None, own, None, torch.ones(8, 2, dtype=torch.bool)),
+    )
+    with (tmp_path / "out.csv").open(newline="", encoding="utf-8") as file:
+        head, *rows = list(csv.reader(file))
+    assert [meant(row[1]) for row in rows] == names
+    assert head[4:6] == ["p_x,y", 'p_"'] and [row[2] for row in rows[:3]] == ["x,y", '"', ""]
+    assert {row[-1] for row in rows} == {'x,y|"'} and {len(row) for row in rows} == {len(head)}
 
 
 def test_no_spreadsheet_runs_a_name(tmp_path: Path) -> None:

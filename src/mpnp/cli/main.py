@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -83,6 +84,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             # Threads that wait for each other sleep, not spin: beside other work on the machine spinning takes several times as
             # long. OpenMP reads it when torch is loaded.
             os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+            # Nearly all that is made stays to the end: Python need not look so often for what does not.
+            gc.set_threshold(50_000)
         options = _options(given)
         with warnings.catch_warnings(), gently(), extras(), progress.shown():
             # What torch, PyG and Lightning say of their own insides helps no one at a prompt.

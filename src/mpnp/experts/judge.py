@@ -54,7 +54,9 @@ class Judge:
         """λ's place, temperature, and log-probabilities of the context [n, C]."""
 
         def log_p(left_out: Tensor, temperature: Tensor) -> Tensor:
-            return log_shares(((left_out + self.shares.to(left_out)) * temperature).clamp(-60, 60))
+            """[..., n, C]; nodes last in memory, as in :func:`log_shares`, and so before there are many."""
+            values = (left_out + self.shares.to(left_out)).mT.contiguous()
+            return (values * temperature).clamp_(-60, 60).log_softmax(-2).mT
 
         sharp = torch.tensor(TEMPERATURES).view(1, -1, 1, 1)
         loss = self._loss(_RIDGE_PRIOR.numel(), lambda part: log_p(fit.left_out[:, part].unsqueeze(1), sharp))

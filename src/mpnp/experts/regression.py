@@ -13,7 +13,7 @@ from .context import Context
 from .judge import log_shares
 from .ridge import kernel_ridge, ridge, spanned_ridge
 
-PART = 2**22  # numbers in a block of radial kernel values
+PART = 2**20  # numbers in a block of radial kernel values
 LARGE = 2**24  # numbers in columns of which most are zeros, from which on only the others are kept
 LARGEST = 60.0  # a score before it becomes a probability
 
@@ -31,20 +31,24 @@ def radial(context: Context, places: Tensor, name: str | None = None) -> Tensor:
     ``name``: of places that depend on no label, whose columns can be kept.
     """
     centred = places - places.mean(0)
-    width = 2 * centred.square().sum(1).mean().clamp(min=1e-12)
+    square = centred.square().sum(1, keepdim=True)
+    width = 2 * square.mean().clamp(min=1e-12)
+    # One product gives -|a - b|² / width: that of (2 a, -|a|², 1) / width and (b, 1, -|b|²).
+    rows = torch.cat([2 * centred, -square, torch.ones_like(square)], 1) / width
+    marks = torch.cat([centred, torch.ones_like(square), -square], 1)
 
-    def kernel(rows: Tensor, marks: Tensor) -> Tensor:
-        return torch.cdist(rows, marks).square_().div_(-width).exp_()
+    def kernel(some: Tensor, nodes: Tensor) -> Tensor:
+        return (some @ marks[nodes].t()).clamp_(max=0).exp_()
 
     if name is not None and context.columns is not None and context.columns.holds(context.landmarks):
-        return _kept(context, context.columns, name, lambda nodes: kernel(centred, centred[nodes]))
-    marks = centred[context.landmarks]
-    size = max(1, PART // max(marks.size(0), 1))
+        return _kept(context, context.columns, name, lambda nodes: kernel(rows, nodes))
+    at = context.landmarks
+    size = max(1, PART // max(at.numel(), 1))
     return _spanned(
         context,
-        kernel(marks, marks),
-        lambda weights: torch.cat([kernel(rows, marks) @ weights for rows in centred.split(size)]),
-        lambda: kernel(centred[context.nodes], marks),
+        kernel(rows[at], at),
+        lambda weights: torch.cat([kernel(some, at) @ weights for some in rows.split(size)]),
+        lambda: kernel(rows[context.nodes], at),
     )
 
 

@@ -11,12 +11,13 @@ from torch import Tensor
 from .columns import Family
 from .context import FOLDS, Context
 from .parts import parts
-from .walks import LARGE, Walks
+from .walks import Walks
 
 SPREAD = {"lp1": 1, "lp2": 2, "lp8": 8, "lp50": 50}
 BALANCED = "lp50"
 KEEP = 0.95  # of what a step passes on
 MANY = 64  # classes from which on labels may be fewer than classes in folds
+LARGE = 2**23  # numbers on their way, from which on they go part by part
 MOST_WALKED = 1e9  # multiplications for letting every context node spread by itself
 CACHED = 2**21  # numbers on their way at a time, where they are many: they stay in the cache, and in memory used before
 

@@ -44,8 +44,6 @@ def stacked(opinions: Tensor, chosen: list[int], context: Tensor, judge: Judge, 
 def weights_of_all(inside: Tensor, judge: Judge, counted: Tensor) -> Tensor:
     """:func:`stack_weights` [F, K] for every row of ``counted`` [F, n]; one iteration for all where that is little work."""
     if inside.numel() > FEW_NUMBERS:
-        if inside.size(1) <= MANY:
-            return torch.stack([stack_weights(inside, judge, one) for one in counted])
         # The function is convex, so that folds may begin where all labels have led, which is near.
         whole = stack_weights(inside, judge, counted[0])
         return torch.stack([whole, *(stack_weights(inside, judge, one, whole, AGAIN) for one in counted[1:])])

@@ -10,7 +10,7 @@ from torch import Tensor
 from ..graphs import plain_edges
 from .sparse import coo, csr
 
-LARGE = 2**23  # values from which on it pays to make the matrix of a graph convolution
+LARGE = 2**21  # values from which on it pays to make the matrix of a graph convolution
 
 
 class Walks:

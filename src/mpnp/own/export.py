@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import json
+import re
 from collections.abc import Callable, Iterator
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from ..errors import UserError
 from ..files import replacing, without_nan
@@ -17,6 +19,7 @@ from ..tasks.formats.cells import safe
 from .named import OwnPrediction
 
 ROWS = 10_000  # made into text at a time: memory stays bounded
+NEEDS_QUOTES = re.compile(r'[,"\r\n]')
 
 
 def write(path: Path, said: OwnPrediction) -> Path:
@@ -39,39 +42,51 @@ def _csv(path: Path, said: OwnPrediction) -> None:
     header = ["graph", "node", "given", "label", *(f"p_{name}" for name in said.class_names)]
     header += ["total", "aleatoric", "epistemic", *(["set"] if said.sets is not None else [])]
     with path.open("w", newline="", encoding="utf-8") as file:
-        table = csv.writer(file)
-        table.writerow([safe(name) for name in header])
-        table.writerows(_rows(said))
+        file.write(",".join(map(_cell, header)) + "\r\n")
+        file.writelines(_lines(said))
 
 
-def _rows(said: OwnPrediction) -> Iterator[list[object]]:
-    """The cells of every node; the text of a class, or of a set of them, is made once."""
-    nodes, names = said.node_names, [safe(name) for name in said.class_names]
+def _cell(text: str) -> str:
+    """A text that a spreadsheet takes for a text, in quotes where it needs them."""
+    text = safe(text)
+    return '"{}"'.format(text.replace('"', '""')) if NEEDS_QUOTES.search(text) else text
+
+
+def _lines(said: OwnPrediction) -> Iterator[str]:
+    """The line of every node; the text of a name, a class or a set of classes is made once, and numbers all at a time."""
+    nodes, names = said.node_names, [_cell(name) for name in said.class_names]
     graph, y, every = said.graph, said._y, len(said.probabilities)
     given = {UNLABELLED: "", **dict(enumerate(names))}
-    number = "%.6f"
-    joined: dict[tuple[bool, ...], str] = {}
+    number, ending = ",%.6f" * (len(names) + 3), "%s\r\n" if said.sets is None else ",%s\r\n"
+    line = "%d,%s,%s,%s" + number + ending
+    joined = {b"": ""}
 
-    def in_set(row: list[bool]) -> str:
-        key = tuple(row)
-        if key not in joined:
-            joined[key] = safe("|".join(name for name, inside in zip(said.class_names, key, strict=True) if inside))
-        return joined[key]
+    def in_set(row: bytes) -> str:
+        if row not in joined:
+            joined[row] = _cell("|".join(compress(said.class_names, row)))
+        return joined[row]
 
     for start in range(0, every, ROWS):
         part = torch.arange(start, min(start + ROWS, every))
-        some = said.at(part)
+        some, called = said.at(part), nodes[start : start + ROWS]
         doubt = torch.stack([some.total, some.aleatoric, some.epistemic], 1)
+        cells = {name: _cell(name) for name in set(called)}
         columns = (
             graph[part].tolist(),
-            nodes[start : start + ROWS],
+            called,
             y[part].tolist(),
             some.label.tolist(),
             torch.cat([some.probabilities, doubt], 1).tolist(),
-            [[]] * len(part) if said.sets is None else [[in_set(row)] for row in said.sets[part].tolist()],
+            [b""] * len(part) if said.sets is None else _rows_of(said.sets[part]),
         )
         for which, node, told, label, values, inside in zip(*columns, strict=True):
-            yield [which, safe(node), given[told], names[label], *[number % value for value in values], *inside]
+            yield line % (which, cells[node], given[told], names[label], *values, in_set(inside))
+
+
+def _rows_of(sets: Tensor) -> list[bytes]:
+    """[N, C] bool as one text of bytes for every node."""
+    whole, width = sets.numpy().tobytes(), sets.size(1)
+    return [whole[start : start + width] for start in range(0, len(whole), width)]
 
 
 def _parquet(path: Path, said: OwnPrediction) -> None:

@@ -27,7 +27,6 @@ from pathlib import Path
 import numpy as np
 import torch
 from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 
 from ..errors import UserError, unknown_name
@@ -131,6 +130,8 @@ class TudTask(Task):
 
 def sound(graphs: GraphSet) -> Tensor:
     """Which proteins are in one piece and without an element of negative length, [B] bool."""
+    from scipy.sparse.csgraph import connected_components  # slow to import
+
     nodes, count = graphs.num_nodes, len(graphs)
     edges = graphs.edge_index.numpy()
     adjacency = coo_array((np.ones(edges.shape[1]), (edges[0], edges[1])), shape=(nodes, nodes))

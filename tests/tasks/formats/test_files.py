@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -73,3 +74,15 @@ def test_paths_that_hold_no_graphs(tmp_path: Path) -> None:
 def test_either_file_of_a_pair_names_the_folder(tmp_path: Path) -> None:
     as_csv(tmp_path)
     assert torch.equal(as_graphs(tmp_path / "edges.csv").graphs[0].x, as_graphs(tmp_path / "nodes.csv").graphs[0].x)
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_garbage_is_collected_again_after_reading(tmp_path: Path, before: bool) -> None:
+    as_csv(tmp_path)
+    try:
+        gc.enable() if before else gc.disable()
+        as_graphs(tmp_path)
+        fails(tmp_path / "nowhere", "nothing at")
+        assert gc.isenabled() is before
+    finally:
+        gc.enable()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import torch
@@ -36,9 +38,23 @@ BY_NAME: dict[str, Callable[[Path, Choices], OwnGraphs]] = {"nodes.csv": read_cs
 def load(path: Path, choices: Choices) -> OwnGraphs:
     """The graphs at ``path``; whatever is wrong with them is a :class:`UserError`."""
     try:
-        return checked(_dispatch(path, choices))
+        with _nothing_collected():
+            return checked(_dispatch(path, choices))
     except OSError as error:
         raise UserError(f"Cannot read {path}: {error.strerror or error}; check its permissions.") from error
+
+
+@contextmanager
+def _nothing_collected() -> Iterator[None]:
+    """Very many objects are made here, all of which stay: Python had better not look again and again for those that do not,
+    which takes half of the time of 10,000 graphs."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
 
 
 def checked(own: OwnGraphs) -> OwnGraphs:
