@@ -18,6 +18,7 @@ from mpnp.evaluation.borders import BorderTable
 from mpnp.evaluation.reliability import CalibrationTable
 from mpnp.evaluation.shift import ShiftTable
 from mpnp.evaluation.tables import Scores, ScoreTable, Stored
+from mpnp.files import without_nan
 
 RESULTS = Path(__file__).parents[2] / "results"
 KEPT: dict[type[Stored], list[Path]] = {
@@ -76,6 +77,15 @@ def test_what_was_written_is_read_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", "null", '{"task": 3}', '{"rates": []}'])
 def test_a_damaged_file_is_told_in_a_sentence(tmp_path: Path, content: str) -> None:
     (tmp_path / "table.json").write_text(content)
+    with pytest.raises(UserError, match="holds no ScoreTable"):
+        ScoreTable.read(tmp_path / "table.json")
+
+
+@pytest.mark.parametrize("rate", ["1,5", "nan", "1e30", ""])
+def test_what_is_no_rate_is_damage(tmp_path: Path, rate: str) -> None:
+    stored = table().to_dict()
+    stored["rates"][rate] = stored["rates"]["1"]
+    (tmp_path / "table.json").write_text(json.dumps(without_nan(stored)))
     with pytest.raises(UserError, match="holds no ScoreTable"):
         ScoreTable.read(tmp_path / "table.json")
 

@@ -49,7 +49,7 @@ def ask(
     chooser = find_strategy(strategy) if isinstance(strategy, str) else strategy
     if predictor is not None and isinstance(chooser, Expected | Auto):
         chooser = chooser.asking(predictor, samples, seed)
-    return chooser.choose(episode, prediction, allowed, count, noise)
+    return chooser.choose(episode, prediction, allowed, min(count, episode.num_nodes), noise)
 
 
 def find_strategy(name: str) -> Strategy:

@@ -116,6 +116,14 @@ class RateTable(Stored, Shown, Generic[R]):
 
     rates: dict[str, R]
 
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Self:
+        table = super().from_dict(stored)
+        for written in table.rates:
+            if not 0 <= float(written) <= 1:
+                raise ValueError(f"{written} in place of a rate")
+        return table
+
     def at(self, rate: float | str) -> R:
         """The row of a context rate."""
         with suppress(ValueError):  # a word is no rate either
