@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import sys
@@ -37,6 +36,7 @@ from .config_files import check_file
 from .harmless import Harmless
 from .helping import Parser, overview
 from .later import import_later
+from .process import settle
 
 # What ``mpnp`` lists, in this order: each module has HELP, ``arguments`` and ``run``.
 GROUPS: dict[str, dict[str, ModuleType]] = {
@@ -81,11 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             raise _no_command(given[0])
         import_later()
         if given[0] not in TRAIN:
-            # Threads that wait for each other sleep, not spin: beside other work on the machine spinning takes several times as
-            # long. OpenMP reads it when torch is loaded.
-            os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-            # Nearly all that is made stays to the end: Python need not look so often for what does not.
-            gc.set_threshold(50_000)
+            settle()
         options = _options(given)
         with warnings.catch_warnings(), gently(), extras(), progress.shown():
             # What torch, PyG and Lightning say of their own insides helps no one at a prompt.

@@ -25,7 +25,6 @@ FREE = 2**24  # numbers that a file may stand for however small it is, since gra
 
 def read_pt(path: Path, choices: Choices) -> OwnGraphs:
     """Tensors and PyG's data classes alone are unpickled; anything else in the file is refused before it can run."""
-    _refuse_compressed(path)
     content = read_archive(path) or _load(path)
     items = list(content) if isinstance(content, list | tuple) else [content]
     if not items:
@@ -34,6 +33,7 @@ def read_pt(path: Path, choices: Choices) -> OwnGraphs:
 
 
 def _load(path: Path) -> Any:
+    _refuse_compressed(path)
     try:
         with _only_pyg():
             return torch.load(path, map_location="cpu", weights_only=True)

@@ -54,7 +54,11 @@ def read_archive(path: Path) -> list[dict[str, Any]] | None:
                 return None
         with zipfile.ZipFile(path) as archive:
             where = {entry.filename.partition("/")[2]: entry for entry in archive.infolist()}
-            if len(where) != len(archive.infolist()) or archive.read(where["byteorder"]) != b"little":
+            if len(where) != len(archive.infolist()) or any(
+                e.compress_type != zipfile.ZIP_STORED for e in where.values()
+            ):
+                return None
+            if archive.read(where["byteorder"]) != b"little":
                 return None
             program = archive.read(where["data.pkl"])
         made = run(program, lambda key: _place(content, where[f"data/{key}"]), content)
@@ -71,7 +75,7 @@ def _place(content: bytearray, entry: zipfile.ZipInfo) -> tuple[int, int]:
     """Where the bytes of an entry begin in the file, and how many they are."""
     name, extra = struct.unpack_from("<HH", content, entry.header_offset + 26)
     start = entry.header_offset + 30 + name + extra
-    if entry.compress_type != zipfile.ZIP_STORED or start + entry.file_size > len(content):
+    if start + entry.file_size > len(content):
         raise UnknownError
     return start, entry.file_size
 
