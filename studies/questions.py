@@ -150,7 +150,8 @@ Written by `python -m studies.questions`, which also draws the picture, from the
 From one label per class, the same for all strategies, to twenty labels times classes in all; so many labels per step as there are classes, chosen at once. Any
 node outside the test mask may be asked, and the test mask is scored. Area: mean of the learning curve, %. Gain over `random` in points,
 paired over draws (draw d on published split d; Cora and CiteSeer have one split, so draws differ in where they start), with the 95 % interval over draws;
-**bold** where it is above 0, *italic* where below."""
+**bold** where it is above 0, *italic* where below; without an interval there is one draw. Means are over the graphs on which all strategies ran, with the 95 % interval over graphs;
+*`auto` over it* counts the draws that both have."""
 
 
 def _kept(graph: str, name: str) -> Iterator[Curve]:
@@ -161,31 +162,35 @@ def _kept(graph: str, name: str) -> Iterator[Curve]:
 
 
 def _gain(curves: list[Curve], chance: list[Curve]) -> Gain:
+    """Paired over the draws that both have."""
     return Gain.of(torch.tensor([a.area - b.area for a, b in zip(curves, chance, strict=False)]))
+
+
+def _told(gain: Gain, digits: int = 1) -> str:
+    """In points, with the interval where there is one."""
+    mark = "**" if gain.low > 0 else "*" if gain.high < 0 else ""
+    mean, low, high = (f"{100 * value:+.{digits}f}" for value in (gain.mean, gain.low, gain.high))
+    return f"{mark}{mean}{mark}" if gain.error != gain.error else f"{mark}{mean}{mark} ({low}, {high})"
 
 
 def _table(found: dict[str, dict[str, list[Curve]]], names: list[str]) -> list[str]:
     head = ["graph", "draws", "`random`", *(f"`{name}`" for name in names)]
-    rows, means = [], {name: [] for name in names}  # type: ignore[var-annotated]
+    rows = []
     for graph, row in found.items():
         chance = row["random"]
-        cells = [graph, str(len(chance)), f"{100 * fmean(c.area for c in chance):.1f}"]
-        for name in names:
-            if name not in row:
-                cells.append("–")
-                continue
-            gain = _gain(row[name], chance)
-            means[name].append(100 * gain.mean)
-            mark = "**" if gain.low > 0 else "*" if gain.high < 0 else ""
-            span = "" if gain.error != gain.error else f" ({100 * gain.low:+.1f}, {100 * gain.high:+.1f})"
-            cells.append(f"{mark}{100 * gain.mean:+.1f}{mark}{span}")
-        rows.append(cells)
-    complete = [name for name in names if len(means[name]) == len(found)]
-    rows.append(["mean gain", "", "", *(f"{fmean(means[n]):+.2f}" if n in complete else "–" for n in names)])
-    above = [f"{sum(v > 0 for v in means[n])} of {len(means[n])}" if means[n] else "–" for n in names]
-    rows.append(["above random", "", "", *above])
-    seconds = [fmean(c.seconds for row in found.values() for c in row.get(n, [])) if means[n] else None for n in names]
-    rows.append(["CPU seconds per question", "", "", *("–" if s is None else f"{s:.3f}" for s in seconds)])
+        cells = [_told(_gain(row[name], chance)) if name in row else "–" for name in names]
+        rows.append([graph, str(len(chance)), f"{100 * fmean(c.area for c in chance):.1f}", *cells])
+    common = [row for row in found.values() if all(name in row for name in names)]
+    if common:
+        over = {name: torch.tensor([_gain(row[name], row["random"]).mean for row in common]) for name in names}
+        rows.append([f"mean of {len(common)} graphs", "", "", *(_told(Gain.of(over[name]), 2) for name in names)])
+    if common and "auto" in names:
+        ahead = {name: torch.tensor([_gain(row["auto"], row[name]).mean for row in common]) for name in names}
+        rows.append(["`auto` over it", "", "", *("" if n == "auto" else _told(Gain.of(ahead[n]), 2) for n in names)])
+    every = {name: [_gain(row[name], row["random"]).mean for row in found.values() if name in row] for name in names}
+    rows.append(["above random", "", "", *(f"{sum(v > 0 for v in every[n])} of {len(every[n])}" for n in names)])
+    seconds = [fmean(c.seconds for row in found.values() for c in row.get(n, [])) for n in names]
+    rows.append(["CPU seconds per question", "", "", *(f"{value:.3f}" for value in seconds)])
     return ["| " + " | ".join(cells) + " |" for cells in [head, ["---"] * len(head), *rows]]
 
 

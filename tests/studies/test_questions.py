@@ -37,6 +37,7 @@ def test_curves_are_kept_and_told(cliques: Path) -> None:
     assert all(low <= mean <= high for mean, low, high in curve.now)
     page = (cliques / "README.md").read_text(encoding="utf-8")
     assert "| texas | 2 |" in page and "`auto`" in page and "Not run: cora" in page
+    assert "| mean of 1 graphs |" in page and "| above random |" in page
     assert (cliques / "curves.png").exists()
     before = {path: path.stat().st_mtime_ns for path in cliques.rglob("*.json")}
     questions.main(command)  # what is measured is not measured again
@@ -55,3 +56,25 @@ def test_the_test_mask_is_never_asked(cliques: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(questions, "ask", watched)
     questions.measure("texas", ["random"], 1)
     assert seen and all(node % 3 for node in seen)
+
+
+def test_gains_are_paired_over_the_draws_that_both_have_and_averaged_over_graphs() -> None:
+    def curves(*areas: float) -> list[questions.Curve]:
+        return [questions.Curve("g", "s", d, [1, 2], [a, a], [a, a], 0.0, [], [], {}) for d, a in enumerate(areas)]
+
+    found = {
+        "one": {"random": curves(0.5, 0.7), "margin": curves(0.6), "auto": curves(0.55, 0.85)},
+        "two": {"random": curves(0.5), "margin": curves(0.4), "auto": curves(0.6)},
+        "three": {"random": curves(0.5), "auto": curves(0.45)},
+    }
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in questions._table(found, ["margin", "auto"])
+    ]
+    by_name = {row[0]: row[3:] for row in rows}
+    assert by_name["one"][0] == "+10.0" and by_name["one"][1].startswith("+10.0 (")  # of one draw, and of two
+    assert by_name["three"] == ["–", "-5.0"]
+    assert by_name["mean of 2 graphs"][0].startswith("+0.00 (") and by_name["mean of 2 graphs"][1].startswith(
+        "**+10.00"
+    )
+    assert by_name["`auto` over it"][0].startswith("+7.50 (") and by_name["`auto` over it"][1] == ""  # -5 and 20
+    assert by_name["above random"] == ["1 of 2", "2 of 3"]
