@@ -1,9 +1,9 @@
 """What asking is worth on the graphs ``node/*``, with ``universal``: measures, draws and writes results/asking.
 
-    MPNP_DATA=… python -m studies.questions [--graphs cora …] [--strategies auto random …] [--draws 3]
+    MPNP_DATA=… python -m studies.questions [--graphs cora …] [--strategies auto random …] [--draws 3] [--split val]
 
 From one label per class to twenty labels times classes in all, as many labels per step as there are classes. Every curve is a file of its own, and
-what is measured is not measured again. One thread; seconds are of CPU.
+what is measured is not measured again. One thread; seconds are of CPU. On ``val``, where ways to ask are chosen, only areas are kept.
 """
 
 from __future__ import annotations
@@ -31,13 +31,16 @@ from mpnp.files import replacing, write_json
 from mpnp.graphs import UNLABELLED, GraphSet
 from mpnp.models import find_predictor
 from mpnp.models.universal import Universal
+from mpnp.tasks.base import Split
 from mpnp.tasks.nodes import GRAPHS, NodeTask
 
 from . import made_up_questions
 
 OUT = Path(__file__).parents[1] / "results" / "asking"
+VALIDATION = "validation.json"
 SMALL = ("texas", "wisconsin", "air_usa", "acm", "cora", "citeseer", "cora_ml")
 PER_CLASS = 20  # labels in the end, times classes
+ROOM = 3  # times as many nodes to choose from
 PUBLISHED = {"cora": 84.2, "citeseer": 74.2}  # the best published of asking for 20 labels times classes
 
 
@@ -74,6 +77,28 @@ def stored(graph: str, strategy: str, draw: int) -> Curve | None:
 def measure(graph: str, strategies: Sequence[str], draws: int) -> None:
     """Every strategy from the same start, draw d on the published split d; what is there is left."""
     wanted = [(draw, name) for draw in range(draws) for name in strategies if not path(graph, name, draw).exists()]
+    for curve in _curves(graph, wanted, "test"):
+        with replacing(path(graph, curve.strategy, curve.draw)) as temporary:
+            write_json(temporary, asdict(curve))
+
+
+def validate(graph: str, strategies: Sequence[str], draws: int) -> None:
+    """The same without the test mask, whose labels are neither asked nor scored: areas alone, in validation.json."""
+    kept = _validated()
+    wanted = [(d, name) for d in range(draws) for name in strategies if str(d) not in kept.get(graph, {}).get(name, {})]
+    for curve in _curves(graph, wanted, "val"):
+        kept.setdefault(graph, {}).setdefault(curve.strategy, {})[str(curve.draw)] = round(curve.area, 4)
+        with replacing(OUT / VALIDATION) as temporary:
+            write_json(temporary, kept)
+
+
+def _validated() -> dict[str, dict[str, dict[str, float]]]:
+    """Areas by graph, strategy and draw."""
+    place = OUT / VALIDATION
+    return json.loads(place.read_text(encoding="utf-8")) if place.exists() else {}
+
+
+def _curves(graph: str, wanted: Sequence[tuple[int, str]], split: Split) -> Iterator[Curve]:
     if not wanted:
         return
     model = find_predictor("universal")[0]
@@ -82,16 +107,28 @@ def measure(graph: str, strategies: Sequence[str], draws: int) -> None:
     data = GraphSet.from_data_list([task.public.graph]).select(torch.zeros(1, dtype=torch.long))
     session = model.open(data)
     for draw, name in wanted:
-        curve = _play(session, data, task, name, draw)
-        with replacing(path(graph, name, draw)) as temporary:
-            write_json(temporary, asdict(curve))
+        curve = _play(session, data, task, name, draw, split)
         print(f"{graph} {name} {draw}: area {100 * curve.area:.2f}, end {100 * curve.accuracy[-1]:.1f}", flush=True)
+        yield curve
 
 
-def _play(session: Any, data: Any, task: NodeTask, name: str, draw: int) -> Curve:
-    truth, classes, test = data.y, task.num_classes, task.public.mask("test", draw)
-    pool = ~test
-    noise = torch.rand(truth.numel(), generator=torch.Generator().manual_seed(draw), dtype=torch.double)
+def scored_and_asked(task: NodeTask, draw: int, split: Split) -> tuple[torch.Tensor, torch.Tensor]:
+    """Masks [N] of the nodes that are scored and of those that may be asked. Of ``val`` half is scored, drawn at random, if few
+    nodes are left outside the masks: a split that shows twenty labels per class leaves nothing to choose from."""
+    test = task.public.mask("test", draw)
+    if split == "test":
+        return test, ~test
+    scored = task.public.mask(split, draw)
+    if int((~scored & ~test).sum()) < ROOM * PER_CLASS * task.num_classes:
+        scored = scored & (torch.rand(test.numel(), generator=torch.Generator().manual_seed(5000 + draw)) < 0.5)
+    return scored, ~test & ~scored
+
+
+def _play(session: Any, data: Any, task: NodeTask, name: str, draw: int, split: Split = "test") -> Curve:
+    truth, classes = data.y, task.num_classes
+    scored, pool = scored_and_asked(task, draw, split)
+    start_at = draw if split == "test" else 1000 + draw
+    noise = torch.rand(truth.numel(), generator=torch.Generator().manual_seed(start_at), dtype=torch.double)
     order = noise.argsort()
     order = order[pool[order]]
     y = torch.full_like(truth, UNLABELLED)
@@ -105,7 +142,7 @@ def _play(session: Any, data: Any, task: NodeTask, name: str, draw: int) -> Curv
         right = prediction.label == truth
         shown = y != UNLABELLED
         labels.append(int(shown.sum()))
-        accuracy.append(round(float(right[test].float().mean()), 5))
+        accuracy.append(round(float(right[scored].float().mean()), 5))
         hidden.append(round(float(right[~shown].float().mean()), 5))
         count = min(classes, PER_CLASS * classes - labels[-1], int((pool & ~shown).sum()))
         if count < 1:
@@ -135,7 +172,7 @@ def page() -> None:
         return
     names = [name for name in STRATEGIES if name != "random" and any(name in row for row in found.values())]
     lines = [TEXT.format(reach=", ".join(f"`{graph}`" for graph in found)), "", *_table(found, names), ""]
-    lines += [*_ends(found), "", *_forecasts(found), "", *_made_up(), ""]
+    lines += [*_ends(found), "", *_forecasts(found), "", *_made_up(), "", *_validation(), ""]
     missing = [graph for graph in GRAPHS if graph not in found]
     if missing:
         lines.append(f"Not run: {', '.join(missing)}.")
@@ -248,6 +285,31 @@ def _made_up() -> list[str]:
     ]
 
 
+def _validation() -> list[str]:
+    """Gains on validation masks, where ways to ask are compared: of the strategies that ran on all graphs there."""
+    kept = _validated()
+    names = [n for n in STRATEGIES if n != "random" and kept and all(n in row for row in kept.values())]
+    if not names:
+        return []
+    lines = [
+        "The same on validation masks, with other starts (`--split val`; no test label is asked or scored, half of the mask is scored where little else is left to ask). "
+        "By this and by made-up graphs ways to ask are chosen. Gain over `random`, then the number of draws:",
+        "",
+        "| graph | " + " | ".join(f"`{name}`" for name in names) + " |",
+        "|" + "---|" * (1 + len(names)),
+    ]
+    means: dict[str, list[float]] = {name: [] for name in names}
+    for graph, row in kept.items():
+        cells = []
+        for name in names:
+            gain = Gain.of(torch.tensor([area - row["random"][draw] for draw, area in row[name].items()]))
+            means[name].append(gain.mean)
+            cells.append(f"{_told(gain)}, {len(row[name])}")
+        lines.append(f"| {graph} | {' | '.join(cells)} |")
+    last = (_told(Gain.of(torch.tensor(means[name])), 2) for name in names)
+    return [*lines, f"| mean of {len(kept)} graphs | {' | '.join(last)} |"]
+
+
 def _figure(found: dict[str, dict[str, list[Curve]]], names: list[str]) -> Figure:
     columns = min(4, len(found))
     rows = -(-len(found) // columns)
@@ -276,10 +338,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--graphs", nargs="+", default=list(SMALL), choices=list(GRAPHS))
     parser.add_argument("--strategies", nargs="+", default=list(STRATEGIES), choices=list(STRATEGIES))
     parser.add_argument("--draws", type=int, default=3)
+    parser.add_argument("--split", default="test", choices=["test", "val"], help="the mask that is scored")
     asked = parser.parse_args(arguments)
     torch.set_num_threads(1)
     for graph in asked.graphs:
-        measure(graph, asked.strategies, asked.draws)
+        (measure if asked.split == "test" else validate)(graph, asked.strategies, asked.draws)
     page()
 
 
