@@ -187,8 +187,8 @@ Written by `python -m studies.questions`, which also draws the picture, from the
 From one label per class, the same for all strategies, to twenty labels times classes in all; so many labels per step as there are classes, chosen at once. Any
 node outside the test mask may be asked, and the test mask is scored. Area: mean of the learning curve, %. Gain over `random` in points,
 paired over draws (draw d on published split d; Cora and CiteSeer have one split, so draws differ in where they start), with the 95 % interval over draws;
-**bold** where it is above 0, *italic* where below; without an interval there is one draw. Means are over the graphs on which all strategies ran, with the 95 % interval over graphs;
-*`auto` over it* counts the draws that both have."""
+**bold** where it is above 0, *italic* where below; without an interval there is one draw. Mean gain: over the graphs on which a strategy ran, with the 95 % interval over graphs.
+*`auto` over it*: the same of the difference, on the graphs and draws that both have."""
 
 
 def _kept(graph: str, name: str) -> Iterator[Curve]:
@@ -217,15 +217,16 @@ def _table(found: dict[str, dict[str, list[Curve]]], names: list[str]) -> list[s
         chance = row["random"]
         cells = [_told(_gain(row[name], chance)) if name in row else "–" for name in names]
         rows.append([graph, str(len(chance)), f"{100 * fmean(c.area for c in chance):.1f}", *cells])
-    common = [row for row in found.values() if all(name in row for name in names)]
-    if common:
-        over = {name: torch.tensor([_gain(row[name], row["random"]).mean for row in common]) for name in names}
-        rows.append([f"mean of {len(common)} graphs", "", "", *(_told(Gain.of(over[name]), 2) for name in names)])
-    if common and "auto" in names:
-        ahead = {name: torch.tensor([_gain(row["auto"], row[name]).mean for row in common]) for name in names}
-        rows.append(["`auto` over it", "", "", *("" if n == "auto" else _told(Gain.of(ahead[n]), 2) for n in names)])
-    every = {name: [_gain(row[name], row["random"]).mean for row in found.values() if name in row] for name in names}
-    rows.append(["above random", "", "", *(f"{sum(v > 0 for v in every[n])} of {len(every[n])}" for n in names)])
+    every = {name: [(row[name], row) for row in found.values() if name in row] for name in names}
+    means = {name: torch.tensor([_gain(curves, row["random"]).mean for curves, row in every[name]]) for name in names}
+    rows.append(["mean gain", "", "", *(_told(Gain.of(means[name]), 2) for name in names)])
+    if "auto" in names:
+        ahead = {
+            name: [_gain(row["auto"], curves).mean for curves, row in every[name] if "auto" in row] for name in names
+        }
+        cells = ["" if name == "auto" else _told(Gain.of(torch.tensor(ahead[name])), 2) for name in names]
+        rows.append(["`auto` over it", "", "", *cells])
+    rows.append(["above random", "", "", *(f"{int((means[n] > 0).sum())} of {len(every[n])}" for n in names)])
     seconds = [fmean(c.seconds for row in found.values() for c in row.get(n, [])) for n in names]
     rows.append(["CPU seconds per question", "", "", *(f"{value:.3f}" for value in seconds)])
     return ["| " + " | ".join(cells) + " |" for cells in [head, ["---"] * len(head), *rows]]
