@@ -188,7 +188,7 @@ From one label per class, the same for all strategies, to twenty labels times cl
 node outside the test mask may be asked, and the test mask is scored. Area: mean of the learning curve, %. Gain over `random` in points,
 paired over draws (draw d on published split d; Cora and CiteSeer have one split, so draws differ in where they start), with the 95 % interval over draws;
 **bold** where it is above 0, *italic* where below; without an interval there is one draw. Mean gain: over the graphs on which a strategy ran, with the 95 % interval over graphs.
-*`auto` over it*: the same of the difference, on the graphs and draws that both have."""
+*`auto` over it*: the same of the difference, on the graphs and draws that both have. The picture draws every curve as far from that of `random` as it is on the draws that both have."""
 
 
 def _kept(graph: str, name: str) -> Iterator[Curve]:
@@ -311,6 +311,14 @@ def _validation() -> list[str]:
     return [*lines, f"| mean of {len(kept)} graphs | {' | '.join(last)} |"]
 
 
+def _height(curves: list[Curve], chance: list[Curve]) -> tuple[list[int], torch.Tensor]:
+    """The mean curve, as far above that of chance as on the draws that both have, so that all begin at the same place."""
+    steps = min(len(curve.accuracy) for curve in [*curves, *chance])  # a split may lack a class outside its test mask
+    own, other = (torch.tensor([curve.accuracy[:steps] for curve in some]) for some in (curves, chance))
+    draws = min(len(curves), len(chance))
+    return curves[0].labels[:steps], other.mean(0) + own[:draws].mean(0) - other[:draws].mean(0)
+
+
 def _figure(found: dict[str, dict[str, list[Curve]]], names: list[str]) -> Figure:
     columns = min(4, len(found))
     rows = -(-len(found) // columns)
@@ -319,16 +327,15 @@ def _figure(found: dict[str, dict[str, list[Curve]]], names: list[str]) -> Figur
     colours = dict(zip(names, plots.CLASS_COLOURS * 3, strict=False)) | {"auto": "#000000", "random": "#888888"}
     for axis, (graph, row) in zip(axes, found.items(), strict=False):
         for name, curves in row.items():
-            common = min(len(curve.accuracy) for curve in curves)  # a split may lack a class outside its test mask
-            mean = torch.tensor([curve.accuracy[:common] for curve in curves]).mean(0)
-            style = "--" if name == "random" else "-"
-            wide = 2.0 if name == "auto" else 1.0
-            axis.plot(curves[0].labels[:common], 100 * mean, style, color=colours[name], linewidth=wide, label=name)
+            labels, height = _height(curves, row["random"])
+            style, wide = "--" if name == "random" else "-", 2.0 if name == "auto" else 1.0
+            axis.plot(labels, 100 * height, style, color=colours[name], linewidth=wide, label=name)
         axis.set_title(graph, fontsize=10)
         axis.spines[["top", "right"]].set_visible(False)
     for axis in axes[len(found) :]:
-        axis.set_visible(False)
-    axes[0].legend(fontsize=7, frameon=False)
+        axis.set_axis_off()
+    handles = {line.get_label(): line for axis in axes for line in axis.lines}
+    axes[-1].legend(handles.values(), handles, fontsize=9, frameon=False, loc="center", ncols=2)
     figure.supxlabel("labels", fontsize=10)
     figure.supylabel("accuracy on the test mask, %", fontsize=10)
     return figure

@@ -92,3 +92,5 @@ def test_gains_are_paired_over_the_draws_that_both_have_and_averaged_over_graphs
     assert by_name["mean gain"][0].startswith("+0.00 (") and by_name["mean gain"][1].startswith("+5.00 (")
     assert by_name["`auto` over it"][0].startswith("+7.50 (") and by_name["`auto` over it"][1] == ""  # -5 and 20
     assert by_name["above random"] == ["1 of 2", "2 of 3"]
+    _, height = questions._height(found["one"]["margin"], found["one"]["random"])
+    assert height.tolist() == pytest.approx([0.7, 0.7])  # 10 above a mean of 60
