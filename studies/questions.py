@@ -187,7 +187,7 @@ Written by `python -m studies.questions`, which also draws the picture, from the
 From one label per class, the same for all strategies, to twenty labels times classes in all; so many labels per step as there are classes, chosen at once. Any
 node outside the test mask may be asked, and the test mask is scored. Area: mean of the learning curve, %. Gain over `random` in points,
 paired over draws (draw d on published split d; Cora and CiteSeer have one split, so draws differ in where they start), with the 95 % interval over draws;
-**bold** where it is above 0, *italic* where below; without an interval there is one draw. Mean gain: over the graphs on which a strategy ran, with the 95 % interval over graphs.
+**bold** where it is above 0, *italic* where below; without an interval there is one draw, a dash was not run. Mean gain: over the graphs on which a strategy ran, with the 95 % interval over graphs.
 *`auto` over it*: the same of the difference, on the graphs and draws that both have. The picture draws every curve as far from that of `random` as it is on the draws that both have."""
 
 
