@@ -81,11 +81,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     assert isinstance(model, Universal)
     for number in range(asked.first, asked.first + asked.graphs):
         kept = json.loads(OUT.read_text(encoding="utf-8")) if OUT.exists() else {}
-        if str(number) in kept:
+        row = kept.get(str(number))
+        missing = [name for name in asked.strategies if name not in (row or {})]
+        if row == {} or not missing:  # too large or too small, or all there
             continue
-        found = area(model, number, asked.strategies)
+        found = area(model, number, missing)
         with replacing(OUT) as temporary:
-            write_json(temporary, {**kept, str(number): found})
+            write_json(temporary, {**kept, str(number): {**(row or {}), **found}})
     for name, gain in gains(json.loads(OUT.read_text(encoding="utf-8"))).items():
         print(f"{name:<10}{100 * gain.mean:+.2f} ({100 * gain.low:+.2f} to {100 * gain.high:+.2f})")
 

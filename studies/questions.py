@@ -1,9 +1,9 @@
 """What asking is worth on the graphs ``node/*``, with ``universal``: measures, draws and writes results/asking.
 
-    MPNP_DATA=… python -m studies.questions [--graphs cora …] [--strategies auto random …] [--draws 3]
+    MPNP_DATA=… python -m studies.questions [--graphs cora …] [--strategies auto random …] [--draws 3] [--split val]
 
 From one label per class to twenty labels times classes in all, as many labels per step as there are classes. Every curve is a file of its own, and
-what is measured is not measured again. One thread; seconds are of CPU.
+what is measured is not measured again. One thread; seconds are of CPU. On ``val``, where ways to ask are chosen, only areas are kept.
 """
 
 from __future__ import annotations
@@ -31,13 +31,16 @@ from mpnp.files import replacing, write_json
 from mpnp.graphs import UNLABELLED, GraphSet
 from mpnp.models import find_predictor
 from mpnp.models.universal import Universal
+from mpnp.tasks.base import Split
 from mpnp.tasks.nodes import GRAPHS, NodeTask
 
 from . import made_up_questions
 
 OUT = Path(__file__).parents[1] / "results" / "asking"
+VALIDATION = "validation.json"
 SMALL = ("texas", "wisconsin", "air_usa", "acm", "cora", "citeseer", "cora_ml")
 PER_CLASS = 20  # labels in the end, times classes
+ROOM = 3  # times as many nodes to choose from
 PUBLISHED = {"cora": 84.2, "citeseer": 74.2}  # the best published of asking for 20 labels times classes
 
 
@@ -74,6 +77,28 @@ def stored(graph: str, strategy: str, draw: int) -> Curve | None:
 def measure(graph: str, strategies: Sequence[str], draws: int) -> None:
     """Every strategy from the same start, draw d on the published split d; what is there is left."""
     wanted = [(draw, name) for draw in range(draws) for name in strategies if not path(graph, name, draw).exists()]
+    for curve in _curves(graph, wanted, "test"):
+        with replacing(path(graph, curve.strategy, curve.draw)) as temporary:
+            write_json(temporary, asdict(curve))
+
+
+def validate(graph: str, strategies: Sequence[str], draws: int) -> None:
+    """The same without the test mask, whose labels are neither asked nor scored: areas alone, in validation.json."""
+    kept = _validated()
+    wanted = [(d, name) for d in range(draws) for name in strategies if str(d) not in kept.get(graph, {}).get(name, {})]
+    for curve in _curves(graph, wanted, "val"):
+        kept.setdefault(graph, {}).setdefault(curve.strategy, {})[str(curve.draw)] = round(curve.area, 4)
+        with replacing(OUT / VALIDATION) as temporary:
+            write_json(temporary, kept)
+
+
+def _validated() -> dict[str, dict[str, dict[str, float]]]:
+    """Areas by graph, strategy and draw."""
+    place = OUT / VALIDATION
+    return json.loads(place.read_text(encoding="utf-8")) if place.exists() else {}
+
+
+def _curves(graph: str, wanted: Sequence[tuple[int, str]], split: Split) -> Iterator[Curve]:
     if not wanted:
         return
     model = find_predictor("universal")[0]
@@ -82,16 +107,28 @@ def measure(graph: str, strategies: Sequence[str], draws: int) -> None:
     data = GraphSet.from_data_list([task.public.graph]).select(torch.zeros(1, dtype=torch.long))
     session = model.open(data)
     for draw, name in wanted:
-        curve = _play(session, data, task, name, draw)
-        with replacing(path(graph, name, draw)) as temporary:
-            write_json(temporary, asdict(curve))
+        curve = _play(session, data, task, name, draw, split)
         print(f"{graph} {name} {draw}: area {100 * curve.area:.2f}, end {100 * curve.accuracy[-1]:.1f}", flush=True)
+        yield curve
 
 
-def _play(session: Any, data: Any, task: NodeTask, name: str, draw: int) -> Curve:
-    truth, classes, test = data.y, task.num_classes, task.public.mask("test", draw)
-    pool = ~test
-    noise = torch.rand(truth.numel(), generator=torch.Generator().manual_seed(draw), dtype=torch.double)
+def scored_and_asked(task: NodeTask, draw: int, split: Split) -> tuple[torch.Tensor, torch.Tensor]:
+    """Masks [N] of the nodes that are scored and of those that may be asked. Of ``val`` half is scored, drawn at random, if few
+    nodes are left outside the masks: a split that shows twenty labels per class leaves nothing to choose from."""
+    test = task.public.mask("test", draw)
+    if split == "test":
+        return test, ~test
+    scored = task.public.mask(split, draw)
+    if int((~scored & ~test).sum()) < ROOM * PER_CLASS * task.num_classes:
+        scored = scored & (torch.rand(test.numel(), generator=torch.Generator().manual_seed(5000 + draw)) < 0.5)
+    return scored, ~test & ~scored
+
+
+def _play(session: Any, data: Any, task: NodeTask, name: str, draw: int, split: Split = "test") -> Curve:
+    truth, classes = data.y, task.num_classes
+    scored, pool = scored_and_asked(task, draw, split)
+    start_at = draw if split == "test" else 1000 + draw
+    noise = torch.rand(truth.numel(), generator=torch.Generator().manual_seed(start_at), dtype=torch.double)
     order = noise.argsort()
     order = order[pool[order]]
     y = torch.full_like(truth, UNLABELLED)
@@ -105,7 +142,7 @@ def _play(session: Any, data: Any, task: NodeTask, name: str, draw: int) -> Curv
         right = prediction.label == truth
         shown = y != UNLABELLED
         labels.append(int(shown.sum()))
-        accuracy.append(round(float(right[test].float().mean()), 5))
+        accuracy.append(round(float(right[scored].float().mean()), 5))
         hidden.append(round(float(right[~shown].float().mean()), 5))
         count = min(classes, PER_CLASS * classes - labels[-1], int((pool & ~shown).sum()))
         if count < 1:
@@ -135,7 +172,7 @@ def page() -> None:
         return
     names = [name for name in STRATEGIES if name != "random" and any(name in row for row in found.values())]
     lines = [TEXT.format(reach=", ".join(f"`{graph}`" for graph in found)), "", *_table(found, names), ""]
-    lines += [*_ends(found), "", *_forecasts(found), "", *_made_up(), ""]
+    lines += [*_ends(found), "", *_forecasts(found), "", *_made_up(), "", *_validation(), ""]
     missing = [graph for graph in GRAPHS if graph not in found]
     if missing:
         lines.append(f"Not run: {', '.join(missing)}.")
@@ -150,7 +187,8 @@ Written by `python -m studies.questions`, which also draws the picture, from the
 From one label per class, the same for all strategies, to twenty labels times classes in all; so many labels per step as there are classes, chosen at once. Any
 node outside the test mask may be asked, and the test mask is scored. Area: mean of the learning curve, %. Gain over `random` in points,
 paired over draws (draw d on published split d; Cora and CiteSeer have one split, so draws differ in where they start), with the 95 % interval over draws;
-**bold** where it is above 0, *italic* where below."""
+**bold** where it is above 0, *italic* where below; without an interval there is one draw, a dash was not run. Mean gain: over the graphs on which a strategy ran, with the 95 % interval over graphs.
+*`auto` over it*: the same of the difference, on the graphs and draws that both have. The picture draws every curve as far from that of `random` as it is on the draws that both have."""
 
 
 def _kept(graph: str, name: str) -> Iterator[Curve]:
@@ -161,31 +199,36 @@ def _kept(graph: str, name: str) -> Iterator[Curve]:
 
 
 def _gain(curves: list[Curve], chance: list[Curve]) -> Gain:
+    """Paired over the draws that both have."""
     return Gain.of(torch.tensor([a.area - b.area for a, b in zip(curves, chance, strict=False)]))
+
+
+def _told(gain: Gain, digits: int = 1) -> str:
+    """In points, with the interval where there is one."""
+    mark = "**" if gain.low > 0 else "*" if gain.high < 0 else ""
+    mean, low, high = (f"{100 * value:+.{digits}f}" for value in (gain.mean, gain.low, gain.high))
+    return f"{mark}{mean}{mark}" if gain.error != gain.error else f"{mark}{mean}{mark} ({low}, {high})"
 
 
 def _table(found: dict[str, dict[str, list[Curve]]], names: list[str]) -> list[str]:
     head = ["graph", "draws", "`random`", *(f"`{name}`" for name in names)]
-    rows, means = [], {name: [] for name in names}  # type: ignore[var-annotated]
+    rows = []
     for graph, row in found.items():
         chance = row["random"]
-        cells = [graph, str(len(chance)), f"{100 * fmean(c.area for c in chance):.1f}"]
-        for name in names:
-            if name not in row:
-                cells.append("–")
-                continue
-            gain = _gain(row[name], chance)
-            means[name].append(100 * gain.mean)
-            mark = "**" if gain.low > 0 else "*" if gain.high < 0 else ""
-            span = "" if gain.error != gain.error else f" ({100 * gain.low:+.1f}, {100 * gain.high:+.1f})"
-            cells.append(f"{mark}{100 * gain.mean:+.1f}{mark}{span}")
-        rows.append(cells)
-    complete = [name for name in names if len(means[name]) == len(found)]
-    rows.append(["mean gain", "", "", *(f"{fmean(means[n]):+.2f}" if n in complete else "–" for n in names)])
-    above = [f"{sum(v > 0 for v in means[n])} of {len(means[n])}" if means[n] else "–" for n in names]
-    rows.append(["above random", "", "", *above])
-    seconds = [fmean(c.seconds for row in found.values() for c in row.get(n, [])) if means[n] else None for n in names]
-    rows.append(["CPU seconds per question", "", "", *("–" if s is None else f"{s:.3f}" for s in seconds)])
+        cells = [_told(_gain(row[name], chance)) if name in row else "–" for name in names]
+        rows.append([graph, str(len(chance)), f"{100 * fmean(c.area for c in chance):.1f}", *cells])
+    every = {name: [(row[name], row) for row in found.values() if name in row] for name in names}
+    means = {name: torch.tensor([_gain(curves, row["random"]).mean for curves, row in every[name]]) for name in names}
+    rows.append(["mean gain", "", "", *(_told(Gain.of(means[name]), 2) for name in names)])
+    if "auto" in names:
+        ahead = {
+            name: [_gain(row["auto"], curves).mean for curves, row in every[name] if "auto" in row] for name in names
+        }
+        cells = ["" if name == "auto" else _told(Gain.of(torch.tensor(ahead[name])), 2) for name in names]
+        rows.append(["`auto` over it", "", "", *cells])
+    rows.append(["above random", "", "", *(f"{int((means[n] > 0).sum())} of {len(every[n])}" for n in names)])
+    seconds = [fmean(c.seconds for row in found.values() for c in row.get(n, [])) for n in names]
+    rows.append(["CPU seconds per question", "", "", *(f"{value:.3f}" for value in seconds)])
     return ["| " + " | ".join(cells) + " |" for cells in [head, ["---"] * len(head), *rows]]
 
 
@@ -243,6 +286,39 @@ def _made_up() -> list[str]:
     ]
 
 
+def _validation() -> list[str]:
+    """Gains on validation masks, where ways to ask are compared: of the strategies that ran on all graphs there."""
+    kept = _validated()
+    names = [n for n in STRATEGIES if n != "random" and kept and all(n in row for row in kept.values())]
+    if not names:
+        return []
+    lines = [
+        "The same on validation masks, with other starts (`--split val`; no test label is asked or scored, half of the mask is scored where little else is left to ask). "
+        "By this and by made-up graphs ways to ask are chosen. Gain over `random`, then the number of draws:",
+        "",
+        "| graph | " + " | ".join(f"`{name}`" for name in names) + " |",
+        "|" + "---|" * (1 + len(names)),
+    ]
+    means: dict[str, list[float]] = {name: [] for name in names}
+    for graph, row in kept.items():
+        cells = []
+        for name in names:
+            gain = Gain.of(torch.tensor([area - row["random"][draw] for draw, area in row[name].items()]))
+            means[name].append(gain.mean)
+            cells.append(f"{_told(gain)}, {len(row[name])}")
+        lines.append(f"| {graph} | {' | '.join(cells)} |")
+    last = (_told(Gain.of(torch.tensor(means[name])), 2) for name in names)
+    return [*lines, f"| mean of {len(kept)} graphs | {' | '.join(last)} |"]
+
+
+def _height(curves: list[Curve], chance: list[Curve]) -> tuple[list[int], torch.Tensor]:
+    """The mean curve, as far above that of chance as on the draws that both have, so that all begin at the same place."""
+    steps = min(len(curve.accuracy) for curve in [*curves, *chance])  # a split may lack a class outside its test mask
+    own, other = (torch.tensor([curve.accuracy[:steps] for curve in some]) for some in (curves, chance))
+    draws = min(len(curves), len(chance))
+    return curves[0].labels[:steps], other.mean(0) + own[:draws].mean(0) - other[:draws].mean(0)
+
+
 def _figure(found: dict[str, dict[str, list[Curve]]], names: list[str]) -> Figure:
     columns = min(4, len(found))
     rows = -(-len(found) // columns)
@@ -251,16 +327,15 @@ def _figure(found: dict[str, dict[str, list[Curve]]], names: list[str]) -> Figur
     colours = dict(zip(names, plots.CLASS_COLOURS * 3, strict=False)) | {"auto": "#000000", "random": "#888888"}
     for axis, (graph, row) in zip(axes, found.items(), strict=False):
         for name, curves in row.items():
-            common = min(len(curve.accuracy) for curve in curves)  # a split may lack a class outside its test mask
-            mean = torch.tensor([curve.accuracy[:common] for curve in curves]).mean(0)
-            style = "--" if name == "random" else "-"
-            wide = 2.0 if name == "auto" else 1.0
-            axis.plot(curves[0].labels[:common], 100 * mean, style, color=colours[name], linewidth=wide, label=name)
+            labels, height = _height(curves, row["random"])
+            style, wide = "--" if name == "random" else "-", 2.0 if name == "auto" else 1.0
+            axis.plot(labels, 100 * height, style, color=colours[name], linewidth=wide, label=name)
         axis.set_title(graph, fontsize=10)
         axis.spines[["top", "right"]].set_visible(False)
     for axis in axes[len(found) :]:
-        axis.set_visible(False)
-    axes[0].legend(fontsize=7, frameon=False)
+        axis.set_axis_off()
+    handles = {line.get_label(): line for axis in axes for line in axis.lines}
+    axes[-1].legend(handles.values(), handles, fontsize=9, frameon=False, loc="center", ncols=2)
     figure.supxlabel("labels", fontsize=10)
     figure.supylabel("accuracy on the test mask, %", fontsize=10)
     return figure
@@ -271,10 +346,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--graphs", nargs="+", default=list(SMALL), choices=list(GRAPHS))
     parser.add_argument("--strategies", nargs="+", default=list(STRATEGIES), choices=list(STRATEGIES))
     parser.add_argument("--draws", type=int, default=3)
+    parser.add_argument("--split", default="test", choices=["test", "val"], help="the mask that is scored")
     asked = parser.parse_args(arguments)
     torch.set_num_threads(1)
     for graph in asked.graphs:
-        measure(graph, asked.strategies, asked.draws)
+        (measure if asked.split == "test" else validate)(graph, asked.strategies, asked.draws)
     page()
 
 

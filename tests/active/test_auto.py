@@ -85,10 +85,10 @@ def test_with_a_model_it_asks_as_rehearsed_until_so_many_labels_are_there(monkey
     assert seen[1:] == [[2 + auto.LEAST]]  # as many as there are
     ask("auto", episode.with_context(torch.arange(20) < 2 + auto.LEAST), prediction, predictor=LabelPropagation())
     assert len(seen) == 3  # another model makes another thing of the same labels
-    monkeypatch.setattr(auto, "MOST_NODES", 5)  # too large to rehearse on: the stand-in looks ahead
+    monkeypatch.setattr(auto, "MOST_NODES", 5)  # too large to rehearse on: by the first
     big = two_rings()
     got = ask("auto", big, prediction, count=2, predictor=predictor)
-    assert torch.equal(got.nodes, ask("expected", big, prediction, count=2).nodes) and len(seen) == 3
+    assert torch.equal(got.nodes, ask("spread", big, prediction, count=2).nodes) and len(seen) == 3
 
 
 def test_every_graph_is_asked_by_what_is_best_there(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import torch
 from torch_geometric.data import Data
 
 from mpnp.active import ask, rivals
+from mpnp.active.seen import distances
 from mpnp.episode import Episode
 from mpnp.prediction import Prediction
 
@@ -54,13 +55,13 @@ def test_medoids_are_those_of_looking_at_all_nodes_every_time() -> None:
 
 def test_a_very_large_graph_has_fewer_witnesses(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes, widths = (60, 50, 40), []
-    measure = rivals._apart
+    measure = rivals.distances
 
     def seen(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
         widths.append(other.size(0))
         return measure(one, other)
 
-    monkeypatch.setattr(rivals, "_apart", seen)
+    monkeypatch.setattr(rivals, "distances", seen)
     monkeypatch.setattr(rivals, "MOST_APART", 100 * 150)
     nodes = ask("featprop", lumps(sizes), sure(150), count=3).nodes.tolist()
     assert widths == [100] and sorted(lump(node, sizes) for node in nodes) == [0, 1, 2]
@@ -94,3 +95,10 @@ def test_age_begins_with_the_centre_and_comes_to_doubt() -> None:
     assert ask("age", episode, doubt).nodes.tolist() == [0]
     labelled = episode.with_context((torch.arange(41) > 0) & (torch.arange(41) < 36))
     assert ask("age", labelled, doubt, torch.arange(41) > 0).nodes.tolist() == [40]
+
+
+def test_distances_are_the_same_either_way_and_equal_rows_are_not_apart_where_there_are_few() -> None:
+    rows = torch.randn(40, 7, generator=torch.Generator().manual_seed(0)).repeat(2, 1)
+    few, many = distances(rows, rows[:5]), distances(rows, rows[:5], most=0)
+    torch.testing.assert_close(few, many, rtol=0, atol=5e-3)
+    assert torch.equal(few[:40], few[40:]) and bool((few[:5].diagonal() == 0).all())

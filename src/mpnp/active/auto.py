@@ -23,8 +23,7 @@ COVER = 3  # labels per class up to which nodes are covered before anything is b
 DRAWS = (3, 8)  # made-up answers to the same questions, at least and at most:
 NODES = 30_000  # as many as the predictor can be asked about so many nodes for
 LEAST = 4  # questions of a rehearsal
-MOST_NODES = 8_000  # of a graph that is rehearsed on
-AHEAD = "expected"  # what larger ones are asked by
+MOST_NODES = 3_000  # of a graph that is rehearsed on, which takes seconds; larger ones are asked by the first strategy
 
 
 class _Taken(NamedTuple):
@@ -53,11 +52,11 @@ class Auto:
 
     See :func:`rehearse`. A rehearsal asks for as many labels as there are, and its winner is followed until they are there; then
     another is held. So what a graph is like, whether labels follow from where nodes are or from what they look like, and what the model makes
-    of them is found out by the model itself.
+    of them is found out by the model itself. Graphs too large to rehearse on are asked by the first of those ``rehearsed``.
 
     ``universal`` and predictors that are not given look ahead through the stand-in of ``expected``, at any size of graph; with fewer
     than three labels per class what they believe is no guide yet, and only nodes that :class:`FeatProp` finds to stand for those
-    unlike all labelled ones are looked at. So do others on graphs too large to rehearse on.
+    unlike all labelled ones are looked at.
     """
 
     says: str = "by what was rehearsed; where it looks ahead, expected mistakes that its label would prevent, in nodes"
@@ -80,8 +79,7 @@ class Auto:
         nodes, scores = [], []
         for name in dict.fromkeys(names):
             here = torch.tensor([one == name for one in names])[episode.batch]
-            strategy = self.rehearsed.get(name, self.expected)
-            chosen = strategy.choose(episode, prediction, pool & here, count, noise)
+            chosen = self.rehearsed[name].choose(episode, prediction, pool & here, count, noise)
             nodes.append(chosen.nodes)
             scores.append(chosen.scores.float())
         return by_graph(nodes, scores, episode.batch)
@@ -92,11 +90,8 @@ class Auto:
         labels = torch.bincount(episode.batch[episode.context], minlength=episode.num_graphs).tolist()
         sizes = episode.graph.ptr.diff().tolist()
         taken = self._taken(episode)
-        for number, size in enumerate(sizes):
-            if size > MOST_NODES:
-                taken[number] = _Taken(AHEAD, 0, size + 1)
         old = [number in taken and taken[number].labels <= n < taken[number].until for number, n in enumerate(labels)]
-        due = torch.tensor([not one for one in old])
+        due = torch.tensor([size <= MOST_NODES and not one for size, one in zip(sizes, old, strict=True)])
         if bool((due[episode.batch] & pool).any()):
             more = [max(count, LEAST, n) for n in labels]
             worth = rehearse(
@@ -114,8 +109,8 @@ class Auto:
             for number in due.nonzero().flatten().tolist():
                 name = better({name: draws[number] for name, draws in worth.items()})
                 taken[number] = _Taken(name, labels[number], labels[number] + more[number])
-        some = next(iter(self.rehearsed))  # of a graph on which nothing is left to ask
-        return [taken[number].name if number in taken else some for number in range(len(sizes))]
+        first = next(iter(self.rehearsed))  # where nothing is left to ask, or too much to rehearse
+        return [taken[number].name if number in taken else first for number in range(len(sizes))]
 
     def _taken(self, episode: Episode) -> dict[int, _Taken]:
         x, edges = episode.graph.x, episode.graph.edge_index

@@ -13,7 +13,7 @@ from ..episode import Episode
 from ..experts.views import Views
 from ..prediction import Prediction
 from .contract import Choice, best, by_graph
-from .seen import looks, views_of
+from .seen import distances, looks, views_of
 
 WITNESSES = 1000  # nodes drawn by noise on which coverage is measured
 MOST_APART = 2**27  # distances of all nodes to them at once: of a graph of a million nodes there are fewer
@@ -71,28 +71,18 @@ def _to_centre(places: Tensor, clusters: int, noise: Tensor) -> Tensor:
     """The distance to the nearest centre of k-means, [N], begun with places far from one another."""
     centres = places[noise.argmin()].unsqueeze(0)
     for _ in range(min(clusters, places.size(0)) - 1):
-        centres = torch.cat([centres, places[_apart(places, centres).amin(1).argmax()].unsqueeze(0)])
+        centres = torch.cat([centres, places[distances(places, centres).amin(1).argmax()].unsqueeze(0)])
     for _ in range(ROUNDS):
-        nearest = _apart(places, centres).argmin(1)
+        nearest = distances(places, centres).argmin(1)
         sums = torch.zeros_like(centres).index_add_(0, nearest, places)
         sizes = torch.bincount(nearest, minlength=centres.size(0)).unsqueeze(1)
         centres = torch.where(sizes > 0, sums / sizes.clamp(min=1), centres)
-    return _apart(places, centres).amin(1)
+    return distances(places, centres).amin(1)
 
 
 def _witnesses(noise: Tensor) -> Tensor:
     """Node numbers, [W]."""
     return noise.argsort()[: max(FEWEST, min(WITNESSES, MOST_APART // max(noise.numel(), 1)))]
-
-
-def _apart(one: Tensor, other: Tensor) -> Tensor:
-    """Distances, not by matrix products, by which equal rows come out apart where there are few."""
-    mode = (
-        "donot_use_mm_for_euclid_dist"
-        if one.size(0) * other.size(0) * one.size(1) < 2**26
-        else "use_mm_for_euclid_dist"
-    )
-    return torch.cdist(one, other, compute_mode=mode)
 
 
 @dataclass(frozen=True)
@@ -113,7 +103,7 @@ class FeatProp:
             if not bool(pool[part].any()):
                 continue
             places = looks(views)
-            apart = _apart(places, places[_witnesses(noise[part])])  # [N, W]
+            apart = distances(places, places[_witnesses(noise[part])])  # [N, W]
             shown = apart[episode.context[part]]
             reached = shown.amin(0) if shown.size(0) else apart.amax().expand(apart.size(1)).clone()
             for chosen, gain in _medoids(apart, reached, pool[part], count, noise[part]):
@@ -186,5 +176,5 @@ class Coverage:
 
     def _near(self, views: Views, witness: Tensor) -> Tensor:
         places = looks(views)
-        apart = _apart(places, places[witness])
+        apart = distances(places, places[witness])
         return apart <= apart[witness].quantile(0.1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import NamedTuple
 
+import torch
 from torch import Tensor
 
 from ..episode import Episode
@@ -41,3 +42,10 @@ def looks(views: Views, steps: int = 2) -> Tensor:
     for _ in range(steps):
         smooth = views.walks.normalised(smooth)
     return smooth
+
+
+def distances(one: Tensor, other: Tensor, most: int = 2**26) -> Tensor:
+    """[N, d], [M, d] → [N, M]; not by matrix products, by which equal rows come out apart, unless that takes more than so many steps."""
+    few = one.size(0) * other.size(0) * one.size(1) < most
+    mode = "donot_use_mm_for_euclid_dist" if few else "use_mm_for_euclid_dist"
+    return torch.cdist(one, other, compute_mode=mode)

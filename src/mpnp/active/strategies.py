@@ -18,6 +18,9 @@ from .auto import Auto
 from .contract import Choice, Strategy, best, both_ways, by_graph
 from .expected import Expected
 from .rivals import Age, Coverage, FeatProp
+from .seen import distances
+
+EXACT = 2**31  # steps up to which ``typical`` tells equal nodes from nodes that are nearly so: seconds
 
 
 def ask(
@@ -163,8 +166,7 @@ class Typical:
             if not bool(pool[part].any()):
                 continue
             witness = noise[part].argsort()[: self.most]
-            # Not by matrix products, by which equal rows come out apart.
-            apart = torch.cdist(looks[part], looks[part][witness], compute_mode="donot_use_mm_for_euclid_dist").square()
+            apart = distances(looks[part], looks[part][witness], EXACT).square()
             alike = (-apart / (2 * self.width * apart.median()).clamp(min=1e-9)).exp()
             unsure = prediction.total[part][witness]
             if float(prediction.total[part].max()) <= 1e-6:
