@@ -31,7 +31,7 @@ MOST_FEATURES, MOST_NEIGHBOURS = 50, 100  # on a node's card
 QUICK = (
     0.2  # seconds that a belief may take; of a slower one, so much longer is waited before advice, which slows the next
 )
-DRAWING = 0.06  # seconds in which pages draw a new belief, before advice takes a core from them
+DRAWING = 0.15  # seconds in which pages draw a new belief, before advice takes a core from them
 PAUSE = 0.15  # seconds without a click before the long look: suspects, accuracy, the stop sign
 
 
