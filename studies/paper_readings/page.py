@@ -15,7 +15,10 @@ from mpnp.reproduce.plan import Job
 
 HERE = Path(__file__).parents[2] / "results" / "paper-readings"
 RATES = (0.1, 0.3, 1.0)
-NAMED = "class-wise-1"  # best on validation rules, and the one whose figures are the paper's
+NAMED, BESIDE = (
+    "variance-1",
+    "class-wise-1",
+)  # the best on validation rules, whose figures are the paper's; and the next
 WORDS = {
     "class-wise": "a mean per class over the whole context, σ a deviation, features as they are",
     "mean": "one mean for all classes",
@@ -71,7 +74,7 @@ def text(found: Sequence[dict[str, Any]]) -> str:
             f"| {one['reading']} | {one['options']['graphs']} | {one['epochs']} of {one['of']} | {one['steps']:,} | "
             f"{_validated(one)} | {one['cpu_seconds']:,} | {_test(one)} |"
         )
-    lines += ["", *(_named(one) for one in first if one["reading"] == NAMED and one["test"] is not None)]
+    lines += ["", *_named([one for one in found if one["family"] == "small-world"])]
     kinds = dict.fromkeys(one["reading"].rstrip("0123456789").rstrip("-") for one in found)
     lines += ["", *(f"- `{kind}-N`: {WORDS[kind]}; N graphs a step." for kind in kinds if kind in WORDS)]
     if more:
@@ -90,14 +93,35 @@ def text(found: Sequence[dict[str, Any]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _named(one: dict[str, Any]) -> str:
-    return (
-        f"**The reading: `{NAMED}`.** A summary per class, one graph a step, all 200 epochs, σ a deviation: {_test(one)} on our test rules,\n"
-        f"where the paper prints {_printed('small-world', 'mpnp')}. What decides are the steps, 378,000 of one graph: in as many epochs of eight\n"
-        "graphs a step the same model gets less far, and with 32 graphs and one mean it has not left the population mode. One mean for all\n"
-        "classes leaves the mode later and stays below. Whether a class's mean is over the whole context or over its own nodes cannot be\n"
-        "told by the figures. One seed; σ as a variance was not run to its end."
-    )
+def _named(found: Sequence[dict[str, Any]]) -> list[str]:
+    """Why the reading is the one it is, once it and the next have come to their end with the same seeds."""
+    ended = {
+        name: {one["options"]["seed"]: one for one in found if one["reading"] == name and one["test"] is not None}
+        for name in (NAMED, BESIDE)
+    }
+    seeds = sorted(set(ended[NAMED]) & set(ended[BESIDE]))
+    if not seeds:
+        return []
+    told = [
+        f"**The reading: `{NAMED}`.** A summary per class, one graph a step, all 200 epochs, σ a variance, as the paper's lists of layers call",
+        f"it: on our test rules {_over(ended[NAMED], seeds)}, where the paper prints {_printed('small-world', 'mpnp')}. With σ a deviation:",
+        f"{_over(ended[BESIDE], seeds)}. It was chosen on validation rules, where it leaves the mode sooner; at 30 % it has there, seed by seed,",
+        f"{_pairs(ended, seeds)}. What decides are the steps, 378,000 of one graph: in as many epochs of eight graphs",
+        "a step the same model gets less far, and with 32 graphs and one mean it has not left the population mode. One mean for all classes",
+        "leaves the mode later and stays below. Whether a class's mean is over the whole context or over its own nodes cannot be told by",
+        "the figures. When it was named, the test figures of seed 1 had been seen as well.",
+    ]
+    return ["\n".join(told)]
+
+
+def _over(runs: dict[int, dict[str, Any]], seeds: Sequence[int]) -> str:
+    """Test figures, seed by seed."""
+    return "; ".join(f"{_test(runs[seed])} (seed {seed})" for seed in seeds)
+
+
+def _pairs(ended: dict[str, dict[int, dict[str, Any]]], seeds: Sequence[int]) -> str:
+    at_30 = [[ended[name][seed]["validation"][-1]["30"] for name in (NAMED, BESIDE)] for seed in seeds]
+    return ", ".join(f"{ours:.1f} against {other:.1f}" for ours, other in at_30)
 
 
 def _validated(one: dict[str, Any]) -> str:

@@ -58,8 +58,7 @@ class Reading:
         assert isinstance(configuration, NeuralProcessConfig)
         configuration.keep_share = self.keep_share and self.by_class
         configuration.messages = self.messages  # type: ignore[assignment]
-        if self.spread == "variance":
-            configuration.spread = "variance"
+        configuration.spread = self.spread  # type: ignore[assignment]
         return configuration
 
     def model(self, task: Task) -> NeuralProcess:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
+import pytest
+
 from mpnp.reproduce import plan, records
-from mpnp.reproduce.status import Status, printed, run_rows, status
+from mpnp.reproduce.status import Status, paper_folder, printed, run_rows, status
 
 from .made_up import record, write
 
@@ -68,3 +70,10 @@ def test_every_printed_row_of_a_system_we_have_is_in_the_plan() -> None:
     planned = {(job.task, job.row) for job in plan.jobs()}
     absent = {(row.task, row.system) for row in printed() if row.system not in ("ISIS", "DeepPPISP")} - planned
     assert absent == set()
+
+
+def test_a_folder_without_a_name_has_one_beside_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert paper_folder(Path(".")) == tmp_path.with_name(f"{tmp_path.name}-paper")
+    assert paper_folder(Path("results")) == Path("results-paper")
+    paper_folder(Path("/"))  # whatever it is called

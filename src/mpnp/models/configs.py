@@ -91,6 +91,7 @@ def _paper_family(model: str, task: Task, recipe_name: str, shared: dict[str, An
         # The paper's formula, but that ours gives each class of a message passing model its own mean.
         keep_share=model.endswith("-c") and not (ours and model == "mpnp-c"),
         likelihood="categorical" if ours else "gaussian",
+        spread="deviation" if ours else "variance",
         norm=ours,
         messages="mean" if ours else "sum",
         relations=task.num_relations,

@@ -65,7 +65,7 @@ NOTES: dict[str, tuple[str, ...]] = {
         "validation. And the split, 80/10/10 at first, was made 70/10/20 after seeing that the limit on its 270 test graphs was "
         "lower than on the other parts, before any model here was trained.",
         "mpnp-paper, where it was run, is the paper's MPNP by the paper's recipe: 200 epochs of Adam at 1e-4, one graph a step, summaries "
-        "by class, the last weights. The paper leaves the number of graphs and the summaries open; other readings and what they give: "
+        "by class, σ a variance, the last weights. The paper leaves the number of graphs, the summaries and σ open; other readings and what they give: "
         "results/paper-readings. These runs were trained several at a time by 'python -m studies.paper_readings', whose loss and "
         "gradients a test holds equal to those of 'mpnp train'.",
         ZERO_SHOT,

@@ -103,7 +103,8 @@ def status(folder: Path, tables: Sequence[str] = ()) -> Status:
 
 def paper_folder(folder: Path) -> Path:
     """Where runs by the paper's recipe are told to go: beside ours, because both have the same names."""
-    return folder.with_name(f"{folder.name}-paper")
+    named = folder if folder.name else folder.absolute()  # '.' has no name of its own
+    return named.parent / f"{named.name}-paper"
 
 
 def printed() -> list[Printed]:
