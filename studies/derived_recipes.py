@@ -43,18 +43,12 @@ COMPARED = (
     "ppisp",
     "cora/few-shot-2",
     "cora/few-shot-11",
-    "shapenet/rocket",
-    "shapenet/skateboard",
-    "shapenet/table",
-    "shapenet/lamp",
-    "shapenet/guitar",
 )
 WORK = Path(__file__).parents[1] / "runs" / "recipes"  # trained models, kept until all is measured
 RESULTS = HERE.parent
-WORDS = """Protein interfaces lose a little likelihood and no accuracy by one layer less. Elsewhere, where the default costs more than
-noise, no property of the task is missing but something beside it: graphs of more classes to learn
-from (few-shot Cora with two ways), or a longer run (few rockets; guitars and lamps). More epochs are no rule for few shapes:
-bags lose by them."""
+WORDS = """Every shape is trained as the default has it: what guitars and lamps had needed beyond it turned out to be a property, many
+shapes, and is derived now (docs/experiments.md). Protein interfaces lose a little likelihood and no accuracy by one layer less.
+Few-shot Cora with two ways is the one that costs: tasks of three classes teach more, and a task of two does not have them."""
 
 
 def settings(task: str, model: str, side: str) -> tuple[Recipe, ModelConfig]:

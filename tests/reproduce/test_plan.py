@@ -107,13 +107,13 @@ def test_every_stored_result_is_still_taken_for_its_run() -> None:
 
 def test_a_figure_may_need_more_than_the_derived_default() -> None:
     """Which only 'mpnp reproduce' knows of, only by its default recipe, and on which options given come."""
-    task = get_task("shapenet/rocket")
+    task = get_task("cora/few-shot-2")
     job = plan.Job(task.name, "ampnp")
     (recipe, model), derived = job.settings(), recipes.recipe("default", config("ampnp", task), task)
-    assert (recipe.epochs, recipe.most_steps) == (115, 4000)
-    assert replace(recipe, epochs=derived.epochs, most_steps=derived.most_steps) == derived
-    assert plan.Job(task.name, "mpnp").settings()[0] == recipes.recipe("default", config("mpnp", task), task)
-    assert replace(job, recipe="paper").settings()[0].most_steps == 0
+    assert recipe.learn_from == "cora/few-shot-3"
+    assert replace(recipe, learn_from=derived.learn_from) == derived
+    assert plan.Job(task.name, "mpnp-c").settings()[0] == recipes.recipe("default", config("mpnp-c", task), task)
+    assert replace(job, recipe="paper").settings()[0].learn_from is None
     assert replace(job, changes={"most_steps": 7}).settings()[0] == replace(recipe, most_steps=7)
     assert asdict(model) == asdict(config("ampnp", task))
 

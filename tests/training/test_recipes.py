@@ -46,6 +46,10 @@ def test_a_plain_task_has_the_plain_recipe(name: str) -> None:
         ({"places": True}, {"epochs": 60, "most_steps": 3000}),
         ({"places": True, "classes": 4}, {"epochs": 60, "most_steps": 1500}),
         ({"places": True, "labels": "arbitrary"}, {"epochs": 60, "most_steps": 2000}),
+        # Many shapes are not learned by heart.
+        ({"places": True, "graphs": 500}, {"epochs": 60, "most_steps": 4500}),
+        ({"places": True, "graphs": 500, "classes": 4}, {"epochs": 60, "most_steps": 3500}),
+        ({"places": True, "graphs": 500, "labels": "arbitrary"}, {"epochs": 60, "most_steps": 2000}),
         ({"least_rate": 0.001}, {"context": (0.001, 0.4)}),
         # Rules.
         ({"labels": "by rule"}, {"context": (0.05, 0.9), "epochs": 40}),
@@ -72,6 +76,7 @@ MANY_LABELLINGS = {"samples": 1, "batch_nodes": 32_000, "learning_rate": 1e-3, "
         ("gnn", {"features": 16}, {}),
         ("anp", {"features": 16}, {}),
         ("unimp", {"features": 32}, {"epochs": 12}),
+        ("unimp", {"places": True, "graphs": 500}, {"epochs": 60, "most_steps": 3000}),
     ],
     ids=str,
 )

@@ -102,9 +102,6 @@ TABLES: dict[str, tuple[Block, ...]] = {
     ),
     "shapenet": (
         Block(tuple(f"shapenet/{name}" for name in CATEGORIES), (*FREE, "gnn", "unimp", "ampnp", "mpnp", "np")),
-        Block(
-            tuple(f"shapenet/{name}" for name in ("guitar", "lamp", "rocket", "skateboard", "table")), ("ampnp-default",)
-        ),
         Block(ZERO_SHOT_SHAPES, ZERO_SHOT),
     ),
     "ablation": (
