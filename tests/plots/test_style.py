@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib import colormaps
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
+from PIL import Image
 
 from mpnp.errors import UserError
-from mpnp.plots import CLASS_COLOURS, MODEL_COLOURS, UNKNOWN, class_colours, model_colours, save
+from mpnp.plots import CLASS_COLOURS, MODEL_COLOURS, UNKNOWN, class_colours, model_colours, save, shrink
 from mpnp.plots.style import legend_name
 
 
@@ -68,3 +70,19 @@ def test_a_model_has_one_colour() -> None:
     assert model_colours(["mine", "ampnp"])["ampnp"] == model_colours(["ampnp", "gnn"])["ampnp"]
     assert len(set(model_colours(["a", "ampnp", "b", "universal"]).values())) == 4
     assert len(set(MODEL_COLOURS.values())) == len(MODEL_COLOURS)
+
+
+def test_a_small_picture_keeps_its_rare_colours(tmp_path: Path) -> None:
+    """The light end of a colour bar, a few pixels, beside much of an orange like it: it had become orange."""
+    generator = np.random.default_rng(0)
+    paler = generator.random((256, 256, 1))  # as the rims of points are
+    pixels = 255 * colormaps["viridis"](generator.beta(1, 6, (256, 256)))[..., :3]
+    pixels[:100] = (230, 159, 0)
+    pixels = (paler * pixels + (1 - paler) * 255).astype(np.uint8)
+    pixels[-2:, -5:] = (253, 231, 37)
+    Image.fromarray(pixels).save(tmp_path / "large.png")
+    small = shrink(tmp_path / "large.png", tmp_path / "small.png")
+    with Image.open(small) as image:
+        assert image.mode == "P"  # a byte a pixel
+        found = np.asarray(image.convert("RGB")).astype(int)
+    assert np.abs(found - pixels)[-2:, -5:].max() <= 25
