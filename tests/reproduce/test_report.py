@@ -173,7 +173,7 @@ def test_the_published_report_is_what_the_stored_results_give(tmp_path: Path, mo
 
     folder = tmp_path / "results"
     shutil.copytree(ROOT / "results", folder, ignore=shutil.ignore_patterns("runs", "bench", "uncertainty"))
-    for name in ("sphere", "board", "cloud", "active"):  # drawn where the models are, and kept
+    for name in ("sphere", "board", "cloud", "uncertainty", "active"):  # drawn where the models are, and kept
         untouched(None, folder / "figures" / f"{name}.png")
     monkeypatch.setattr(plots, "save", untouched)
     monkeypatch.setattr(report, "shrink", untouched)
