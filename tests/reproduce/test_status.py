@@ -76,4 +76,3 @@ def test_a_folder_without_a_name_has_one_beside_it(monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(tmp_path)
     assert paper_folder(Path(".")) == tmp_path.with_name(f"{tmp_path.name}-paper")
     assert paper_folder(Path("results")) == Path("results-paper")
-    paper_folder(Path("/"))  # whatever it is called

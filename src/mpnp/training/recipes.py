@@ -58,18 +58,14 @@ def derived(model: ModelConfig, task: Properties) -> Recipe:
     """Our default for a model on a task of such properties: what users get for their own graphs, too."""
     if isinstance(model, UniversalConfig):
         return universal(task)
-    ours = Recipe(
-        objective="multi-sample", samples=4, context=contexts(task), epochs=epochs(task), most_steps=most_steps(task)
-    )
+    steps = most_steps(model, task)
+    ours = Recipe(objective="multi-sample", samples=4, context=contexts(task), epochs=epochs(task), most_steps=steps)
     if task.labels == "by rule" and task.nodes > 500:
         ours = replace(ours, batch_nodes=16_000)  # else a step sees too few rules
     many_features = 16 <= task.features < 32
     if isinstance(model, AmpnpConfig) and model.edges and many_features and task.nodes < 100 and not task.transductive:
         # Small graphs in small numbers: a run's last steps differ by chance, which the mean of many evens out.
         ours = replace(ours, average=0.99)
-    if isinstance(model, AmpnpConfig) and task.places and task.labels == "fixed" and task.graphs >= 500:
-        # Few epochs of many shapes: it still learns when the other models are done.
-        ours = replace(ours, most_steps=4500 if task.classes <= 3 else 3500)
     if isinstance(model, NeuralProcessConfig):
         ours = replace(ours, **one_latent(model, task))
     return ours
@@ -103,13 +99,17 @@ def epochs(task: Properties) -> int:
     return 30 if task.features < 32 else 12 if task.features < 64 else 5
 
 
-def most_steps(task: Properties) -> int:
+def most_steps(model: ModelConfig, task: Properties) -> int:
     """A bound where graphs are large, so that a run stays under half an hour: fewer where classes make a step dearer."""
     if not task.places:
         return 0
     if task.labels == "arbitrary":
         return 2000
-    return 3000 if task.classes <= 3 else 1500
+    few_classes = task.classes <= 3
+    if isinstance(model, AmpnpConfig) and task.graphs >= 500:
+        # Few epochs of many shapes: it still learns when the other models are done.
+        return 4500 if few_classes else 3500
+    return 3000 if few_classes else 1500
 
 
 def one_latent(model: NeuralProcessConfig, task: Properties) -> dict[str, Any]:
