@@ -15,10 +15,8 @@ from mpnp.reproduce.plan import Job
 
 HERE = Path(__file__).parents[2] / "results" / "paper-readings"
 RATES = (0.1, 0.3, 1.0)
-NAMED, BESIDE = (
-    "variance-1",
-    "class-wise-1",
-)  # the best on validation rules, whose figures are the paper's; and the next
+NAMED = "variance-1"  # the best on validation rules, whose figures are the paper's
+BESIDE = "class-wise-1"  # the next
 WORDS = {
     "class-wise": "a mean per class over the whole context, σ a deviation, features as they are",
     "mean": "one mean for all classes",
