@@ -42,7 +42,7 @@ def result(one: dict[str, Any]) -> tuple[Job, ScoreTable]:
     """A run of the named reading as the run of the tables that it is."""
     training = {"epochs": one["epochs"], "minutes": round(one["cpu_seconds"] / 60, 2), "seed": one["options"]["seed"],
                 "threads": one["made"]["threads"], "recipe": "paper", "by": "studies.paper_readings"}  # fmt: skip
-    table = ScoreTable.from_dict(one["test"] | {"made": one["made"] | {"training": training}})
+    table = ScoreTable.from_dict(one["test"] | {"model": "mpnp", "made": one["made"] | {"training": training}})
     return Job(f"ca/{one['family']}", "mpnp-paper", one["options"]["seed"], "paper"), table
 
 

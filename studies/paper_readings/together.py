@@ -53,9 +53,9 @@ class Reading:
         return "plain" if not self.by_class else "share" if self.keep_share else "own"
 
     def configuration(self, task: Task) -> NeuralProcessConfig:
-        name = "mpnp-c" if self.by_class else "mpnp"
-        configuration = configs.config(name, task, "paper")
+        configuration = configs.config("mpnp", task, "paper")
         assert isinstance(configuration, NeuralProcessConfig)
+        configuration.by_class = self.by_class
         configuration.keep_share = self.keep_share and self.by_class
         configuration.messages = self.messages  # type: ignore[assignment]
         configuration.spread = self.spread  # type: ignore[assignment]

@@ -108,7 +108,7 @@ def test_the_named_reading_is_the_run_of_the_tables_that_says_so() -> None:
     test = {
         "task": task.name,
         "data": "generated",
-        "model": "mpnp-c",
+        "model": "mpnp",
         "split": "test",
         "draws": 3,
         "seed": 0,

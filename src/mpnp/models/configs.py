@@ -81,15 +81,17 @@ def _paper_family(model: str, task: Task, recipe_name: str, shared: dict[str, An
     row = paper_row(model, task.appendix)
     encoder, decoder = (_automaton_stacks if task.by_rule else _stacks)(model, row)
     ours = recipe_name == "default"
+    # Automata by class is a reading of the paper: so its figures come out, with one mean they do not (results/paper-readings).
+    by_class = model.endswith("-c") or (task.by_rule and not ours)
     return NeuralProcessConfig(
         **shared,
         encoder=encoder,
         decoder=decoder,
         r_width=row.r,
         z_width=row.z or 64 * task.num_classes,
-        by_class=model.endswith("-c"),
+        by_class=by_class,
         # The paper's formula, but that ours gives each class of a message passing model its own mean.
-        keep_share=model.endswith("-c") and not (ours and model == "mpnp-c"),
+        keep_share=by_class and not (ours and model == "mpnp-c"),
         likelihood="categorical" if ours else "gaussian",
         spread="deviation" if ours else "variance",
         norm=ours,
