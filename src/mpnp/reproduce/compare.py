@@ -102,6 +102,12 @@ class Comparison:
     part: bool = False
 
     @property
+    def by_the_paper(self) -> list[tuple[Row, Row]]:
+        """Our rows by the paper's own recipe, each with the printed row of the same system."""
+        printed = {row.name: row for row in self.theirs}
+        return [(row, printed[SAME[row.name]]) for row in self.ours if SAME.get(row.name) in printed]
+
+    @property
     def records(self) -> list[Record]:
         return [record for row in self.ours for record in row.records]
 

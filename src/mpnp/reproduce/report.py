@@ -143,6 +143,7 @@ def write(
                 strict=True,
             )
         ),
+        "reproduced": [(one, *rows) for section in found for one in section.comparisons for rows in one.by_the_paper],
         "titles": TITLES,
         "notes": notes,
         "made": made,
