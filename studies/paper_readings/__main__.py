@@ -31,7 +31,7 @@ from mpnp.tasks.base import Task
 from . import page
 from .together import Lessons, Reading, Together
 
-FAMILIES = ("small-world", "scale-free", "voronoi", "spherical-voronoi")
+FAMILIES = ("small-world", "scale-free", "voronoi", "spherical-voronoi", "life-like")
 EPOCHS = 200
 EVERY = 5  # epochs between validations
 VALIDATION = 60  # graphs
