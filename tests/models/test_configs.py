@@ -8,7 +8,7 @@ import pytest
 
 from mpnp.errors import UserError
 from mpnp.models.configs import PAPER_FAMILY, PRESETS, build, config, flagship_fields
-from mpnp.models.neural_process import NeuralProcess
+from mpnp.models.neural_process import NeuralProcess, NeuralProcessConfig
 from mpnp.nn.backbones import Dense, Maxout, MessagePassing, Relational, Stack
 from mpnp.tasks import Task, get_task
 from mpnp.tasks.properties import Properties
@@ -41,10 +41,11 @@ def test_number_of_parameters_of_mpnp_on_automata() -> None:
     norms = 12 * 2 * h  # after every layer with a ReLU: 5 in the encoder, 7 in the decoder
     default = shared + linear(h, classes) + norms
     assert (paper, default) == (88_452, 89_858)
-    assert count("mpnp", get_task("ca/small-world"), "paper") == paper
-    assert count("mpnp", get_task("ca/small-world"), "default") == default
     by_class = (classes - 1) * r + (classes - 1) * r * r  # a stand-in and rows of the latent head for each class more
-    assert count("mpnp-c", get_task("ca/small-world"), "paper") == paper + by_class
+    assert count("mpnp", get_task("ca/small-world"), "default") == default
+    assert count("mpnp-c", get_task("ca/small-world"), "default") == default + by_class
+    for model in ("mpnp", "mpnp-c"):  # under the paper's recipe automata are read by class, whatever the name
+        assert count(model, get_task("ca/small-world"), "paper") == paper + by_class
 
 
 def test_number_of_parameters_of_np_on_automata() -> None:
@@ -53,9 +54,18 @@ def test_number_of_parameters_of_np_on_automata() -> None:
     encoder = linear(features + classes, 2 * h) + observe + linear(h, r)
     latent = linear(r, r) + 2 * linear(r, z)
     decoder = linear(features, 2 * h) + observe + linear(h + z, h) + 2 * linear(h, h)
-    paper = encoder + r + latent + decoder + linear(h, 2 * classes)
-    assert paper == 96_772
+    by_class = (classes - 1) * r + (classes - 1) * r * r
+    paper = encoder + r + latent + decoder + linear(h, 2 * classes) + by_class
+    assert paper == 96_772 + by_class
     assert count("np", get_task("ca/small-world"), "paper") == paper
+
+
+@pytest.mark.parametrize("task", ["shapenet/table", "tud/dhfr", "ppisp"])
+def test_elsewhere_the_papers_recipe_has_one_mean_as_the_name_says(task: str) -> None:
+    for recipe in ("default", "paper"):
+        plain, by_class = (config(name, get_task(task), recipe) for name in ("mpnp", "mpnp-c"))
+        assert isinstance(plain, NeuralProcessConfig) and isinstance(by_class, NeuralProcessConfig)
+        assert by_class.by_class and not plain.by_class and not plain.keep_share
 
 
 def test_number_of_parameters_of_mpnp_on_molecules() -> None:
@@ -124,7 +134,8 @@ def test_widths_are_those_of_the_papers_table(line: str, name: str, recipe: str)
     for stack in (model.encoder, model.decoder):
         assert sum(isinstance(layer, kind) for layer in stack.layers) == layers
         assert sum(isinstance(layer, MessagePassing | Relational) for layer in stack.layers) == layers
-    assert model.aggregator.out_width == (classes * r if name.endswith("-c") else r)
+    by_class = name.endswith("-c") or (automaton and recipe == "paper")
+    assert model.aggregator.out_width == (classes * r if by_class else r)
     assert (model.latent_head.hidden.out_features, model.latent_head.mean.out_features) == (r, z)
     assert model.head.out_features == (2 * classes if recipe == "paper" else classes)
 
