@@ -63,4 +63,4 @@ def test_it_is_a_model_of_the_papers_class(solution: NeuralProcess) -> None:
 
 def test_other_layers_are_refused() -> None:
     with pytest.raises(UserError, match="by the paper's recipe"):
-        life_like_solution(configuration("mpnp"))
+        life_like_solution(configuration("np"))

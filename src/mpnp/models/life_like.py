@@ -42,8 +42,8 @@ def life_like_solution(configuration: NeuralProcessConfig) -> NeuralProcess:
         or not configuration.by_class
     ):
         raise UserError(
-            "The solution is built in the layers that 'mpnp-c' has on automata by the paper's recipe; "
-            "give mpnp.models.configs.config('mpnp-c', task, 'paper')."
+            "The solution is built in the layers that 'mpnp' has on automata by the paper's recipe; "
+            "give mpnp.models.configs.config('mpnp', task, 'paper')."
         )
     model = NeuralProcess(replace(configuration, reduction="max", messages="sum", norm=False, spread="deviation"))
     with torch.no_grad():
