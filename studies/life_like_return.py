@@ -101,6 +101,9 @@ def page(found: list[dict[str, Any]]) -> str:
         name = "no solution, usual start" if one["share"] is None else f"{one['share']:g}"
         lines.append(f"| {name} | {one['rate']:g} | " + " | ".join(_cell(p) for p in one["curve"]) + " |")
     lines += ["", *(_reach(rate, [one for one in found if one["rate"] == rate]) for rate in RATES)]
+    lines += ["", "These steps are few. From the usual start, with one board a step and hundreds of",
+              "thousands of steps, the paper's model with summaries by class does leave the mode on Life-like boards:",
+              "[results/paper-readings](../paper-readings/README.md)."]  # fmt: skip
     return "\n".join(lines) + "\n"
 
 
