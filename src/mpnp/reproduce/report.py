@@ -72,7 +72,7 @@ NOTES: dict[str, tuple[str, ...]] = {
         "mpnp-paper, where it was run, is the paper's MPNP by the paper's recipe: 200 epochs of Adam at 1e-4, one graph a step, summaries "
         "by class, σ a variance, the last weights. The paper leaves the number of graphs, the summaries and σ open; other readings and what they give: "
         "results/paper-readings. These runs were trained several at a time by 'python -m studies.paper_readings', whose loss and "
-        "gradients a test holds equal to those of 'mpnp train'.",
+        "gradients a test holds equal to those of 'mpnp train'. On Life-like boards it does not fail as the paper's did.",
         ZERO_SHOT,
     ),
     "ppisp": (
