@@ -27,11 +27,11 @@ from mpnp.files import replacing, write_json
 from mpnp.models.neural_process import NeuralProcess
 from mpnp.tasks import get_task
 from mpnp.tasks.base import Task
+from mpnp.tasks.cellular_automata import FAMILIES
 
 from . import page
 from .together import Lessons, Reading, Together
 
-FAMILIES = ("small-world", "scale-free", "voronoi", "spherical-voronoi", "life-like")
 EPOCHS = 200
 EVERY = 5  # epochs between validations
 VALIDATION = 60  # graphs
