@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from matplotlib.colors import to_hex
 
+from mpnp.plots import MODEL_COLOURS
 from mpnp.reproduce import compare, figures
 
 from .made_up import record
@@ -33,7 +35,7 @@ def test_a_panel_per_category_with_ours_and_the_papers(tmp_path: Path) -> None:
 
 def test_bars_of_an_automaton() -> None:
     values = {"0.1": 0.7, "0.3": 0.8, "1.0": 0.9}
-    rows = ("ampnp", "mode", "rule-table", "rule-posterior")
+    rows = ("ampnp", "mpnp-paper", "mode", "rule-table", "rule-posterior")
     found = compare.sections([record("ca/voronoi", row, values) for row in rows])
     voronoi = next(c for s in found for c in s.comparisons if c.task == "ca/voronoi")
     figure = figures.automaton_figure(voronoi)
@@ -42,8 +44,9 @@ def test_bars_of_an_automaton() -> None:
     legend = axis.get_legend()
     assert legend is not None
     assert [t.get_text() for t in legend.get_texts()] == [
-        "ampnp", "mode", "rule-posterior (limit)", "paper: MPNP", "paper: NP"
+        "ampnp", "mpnp-paper", "mode", "rule-posterior (limit)", "paper: MPNP", "paper: NP"
     ]  # fmt: skip
+    assert to_hex(axis.patches[0].get_facecolor()).upper() == MODEL_COLOURS["ampnp"]
     assert [round(bar.get_height(), 2) for bar in axis.patches[:3]] == [70.0, 80.0, 90.0]  # type: ignore[attr-defined]
 
 

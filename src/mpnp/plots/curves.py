@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from ..evaluation.shift import ShiftTable
 from ..evaluation.tables import Scores, ScoreTable
-from .style import CLASS_COLOURS, PAPER_GREYS, model_colours
+from .style import PAPER_GREYS, model_colours
 
 Figures = Sequence[tuple[float, float]]  # in percent with their spread, one per context rate
 
@@ -28,9 +28,8 @@ def bars_figure(
     paper: Mapping[str, Sequence[float]] | None = None,
 ) -> Figure:
     """A group of bars per context rate: accuracies in percent, ours in colour with their spread, the paper's in grey."""
-    bars: list[tuple[str, Figures, str]] = [
-        (name, figures, CLASS_COLOURS[i % len(CLASS_COLOURS)]) for i, (name, figures) in enumerate(ours)
-    ]
+    colours = model_colours(name for name, _ in ours)
+    bars: list[tuple[str, Figures, str]] = [(name, figures, colours[name]) for name, figures in ours]
     for i, (name, values) in enumerate((paper or {}).items()):
         bars.append((f"paper: {name}", [(value, 0.0) for value in values], PAPER_GREYS[i % len(PAPER_GREYS)]))
     figure = Figure(figsize=(max(8, len(bars)), 4), layout="constrained")
@@ -39,7 +38,8 @@ def bars_figure(
     for i, (name, figures, colour) in enumerate(bars):
         height, spread = zip(*figures, strict=True)
         where = np.arange(len(rates)) - 0.4 + width * (i + 0.5)
-        drawn = axis.bar(where, height, 0.92 * width, yerr=spread, color=colour, label=name, capsize=2)
+        yerr = spread if any(spread) else None
+        drawn = axis.bar(where, height, 0.92 * width, yerr=yerr, color=colour, label=name, capsize=2)
         axis.bar_label(drawn, fmt="%.1f", fontsize=7, padding=2)
     lowest = min(bar.get_height() for bar in axis.patches)  # type: ignore[attr-defined]
     axis.set_ylim(max(0, lowest - 8), 104)

@@ -124,7 +124,7 @@ def automaton_figure(comparison: Comparison) -> Figure | None:
     return plots.bars_figure(comparison.task, comparison.rates, ours, theirs) if ours else None
 
 
-BARRED = ("ampnp", "mpnp-c", "mpnp", "np-c", "np", "state-mode", "mode")
+BARRED = ("ampnp", "mpnp-paper", "mpnp-c", "mpnp", "np-c", "np", "state-mode", "mode")
 MODEL = "The paper's MPNP for shapes, drawn from the modules of the model that the code builds for tables."
 
 
