@@ -138,3 +138,11 @@ def test_the_shipped_model_is_measured_as_it_is_and_again_when_its_weights_chang
     assert "recipe" not in before and before["weights"]
     monkeypatch.setattr(plan, "fingerprint", lambda _: "others")
     assert job.identity() != before
+
+
+def test_the_shipped_model_may_learn_on_which_is_a_run_of_its_own() -> None:
+    (job,) = plan.jobs(["cora-few-shot"], tasks=["cora/few-shot-3"], rows=["universal-tuned"])
+    (as_it_is,) = plan.jobs(["cora-few-shot"], tasks=["cora/few-shot-3"], rows=["universal"])
+    assert job.trains and job.model == "universal" and job.graphs is None
+    assert job.identity()["weights"] == as_it_is.identity()["weights"]  # where it starts from
+    assert job.identity()["recipe"]["learning_rate"] == 2e-4

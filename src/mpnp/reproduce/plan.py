@@ -60,6 +60,8 @@ VARIANTS = {
     "mpnp-paper": Variant("mpnp", {}, "paper", stands_for="mpnp"),
     "np-paper": Variant("np", {}, "paper", stands_for="np"),
     "ampnp-default": Variant("ampnp", {}, beyond=False),
+    # The shipped model, which has learned on from its weights.
+    "universal-tuned": Variant("universal", {}),
 }
 
 
@@ -97,7 +99,7 @@ TABLES: dict[str, tuple[Block, ...]] = {
         Block(tuple(f"cora-graph/transductive-{n}" for n in (2, 3, 7, 11)), FREE),
     ),
     "cora-few-shot": (
-        Block(tuple(f"cora/few-shot-{n}" for n in (2, 3, 5, 11)), (*FREE, "ampnp", "mpnp-c", "np-c", *ZERO_SHOT)),
+        Block(tuple(f"cora/few-shot-{n}" for n in (2, 3, 5, 11)), (*FREE, "ampnp", "mpnp-c", "np-c", *ZERO_SHOT, "universal-tuned")),
         Block(tuple(f"cora/few-shot-{n}" for n in (2, 11)), ("ampnp-default",)),
     ),
     "shapenet-mixed": (
@@ -163,7 +165,7 @@ class Job:
             "seed": self.seed,
             "evaluation": {"draws": self.draws, "graphs": self.graphs},
         }
-        if self.row in ZERO_SHOT:
+        if self.model in ZERO_SHOT:
             whole["weights"] = fingerprint(shipped(self.model))
         if self.trains:
             plan, configuration = self.settings()
