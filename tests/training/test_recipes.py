@@ -47,9 +47,9 @@ def test_a_plain_task_has_the_plain_recipe(name: str) -> None:
         ({"places": True, "classes": 4}, {"epochs": 60, "most_steps": 1500}),
         ({"places": True, "labels": "arbitrary"}, {"epochs": 60, "most_steps": 2000}),
         # Many shapes are not learned by heart.
-        ({"places": True, "graphs": 500}, {"epochs": 60, "most_steps": 4500}),
-        ({"places": True, "graphs": 500, "classes": 4}, {"epochs": 60, "most_steps": 3500}),
-        ({"places": True, "graphs": 500, "labels": "arbitrary"}, {"epochs": 60, "most_steps": 2000}),
+        ({"places": True, "graphs": 250}, {"epochs": 60, "most_steps": 9000}),
+        ({"places": True, "graphs": 250, "classes": 4}, {"epochs": 60, "most_steps": 3500}),
+        ({"places": True, "graphs": 250, "labels": "arbitrary"}, {"epochs": 60, "most_steps": 2000}),
         ({"least_rate": 0.001}, {"context": (0.001, 0.4)}),
         # Rules.
         ({"labels": "by rule"}, {"context": (0.05, 0.9), "epochs": 40}),
@@ -76,7 +76,7 @@ MANY_LABELLINGS = {"samples": 1, "batch_nodes": 32_000, "learning_rate": 1e-3, "
         ("gnn", {"features": 16}, {}),
         ("anp", {"features": 16}, {}),
         ("unimp", {"features": 32}, {"epochs": 12}),
-        ("unimp", {"places": True, "graphs": 500}, {"epochs": 60, "most_steps": 3000}),
+        ("unimp", {"places": True, "graphs": 250}, {"epochs": 60, "most_steps": 3000}),
     ],
     ids=str,
 )
