@@ -24,6 +24,7 @@ def test_a_panel_per_category_with_ours_and_the_papers(tmp_path: Path) -> None:
     for axis in figure.axes:
         assert axis.get_xscale() == "log" and len(axis.lines) == 2 + 4
         band = axis.collections[0].get_paths()[0].vertices
+        assert {line.get_color() for line in axis.lines} > {MODEL_COLOURS["ampnp"], MODEL_COLOURS["gnn"]}
         assert np.isclose(band[:, 1].min(), 49 - 1.96 * 0.2) and np.isclose(band[:, 1].max(), 89 + 1.96 * 0.2)
     names = [text.get_text() for text in figure.legends[0].get_texts()]
     assert names == ["ampnp", "gnn", "paper: MPNP", "paper: NP", "paper: GCN", "paper: labelprop"]

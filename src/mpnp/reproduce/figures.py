@@ -19,8 +19,8 @@ from .compare import LIMITS, Comparison, Row, Section
 from .drawing import model_figure
 
 Array = NDArray[np.float64]
-# The same system has the same colour in every chart; the paper's are grey, and tell each other apart by their dashes.
-COLOURS = {"ampnp": 0, "mpnp": 1, "mpnp-c": 1, "gnn": 2, "label-propagation": 3}
+# Ours have their colours of every picture, and a sign each; the paper's are grey, and tell each other apart by their dashes.
+SIGNS = {"ampnp": "o", "mpnp": "s", "mpnp-c": "s", "gnn": "^", "label-propagation": "D"}
 DASHES = {"mpnp": "-", "np": "--", "gnn": ":", "label-propagation": "-."}
 
 
@@ -86,11 +86,11 @@ def miou_figure(comparisons: Sequence[Comparison]) -> Figure:
                 style = {"color": "#8A8A8A", "linestyle": DASHES[key], "linewidth": 1.1, "zorder": 1}
                 (legend[f"paper: {row.label}"],) = axis.plot(rates, _values(row), **style)
         for row in comparison.ours:
-            if row.name in COLOURS:
-                colour, value = plots.CLASS_COLOURS[COLOURS[row.name]], _values(row)
+            if row.name in SIGNS:
+                colour, value = plots.MODEL_COLOURS[row.name], _values(row)
                 band = 1.96 * np.array([0.0 if c is None or c.spread is None else c.spread for c in row.cells])
                 axis.fill_between(rates, value - band, np.minimum(value + band, 100), color=colour, alpha=0.2, lw=0)
-                style = {"color": colour, "marker": "os^D"[COLOURS[row.name]], "markersize": 3.5, "linewidth": 1.6}
+                style = {"color": colour, "marker": SIGNS[row.name], "markersize": 3.5, "linewidth": 1.6}
                 (legend[row.label],) = axis.plot(rates, value, **style)
         axis.set_xscale("log")
         axis.set_xticks(rates, [f"{100 * rate:g}" for rate in rates], fontsize=8)

@@ -121,13 +121,15 @@ def asking_figure(played: Sequence[Replay]) -> Figure:
     """The paper's active sampling, a colour for each model: the most uncertain point asked for, against one at random."""
     figure = Figure(figsize=(6.4, 4.2), layout="constrained")
     axis = figure.subplots()
-    for number, one in enumerate(played):
-        colour = plots.CLASS_COLOURS[number % len(plots.CLASS_COLOURS)]
+    colours = plots.model_colours(one.model for one in played)
+    for one in played:
         for strategy in one.curves:
             chance = strategy == BASELINE
             look: dict[str, Any] = {"linestyle": "--", "linewidth": 1} if chance else {"linewidth": 1.8}
             label = f"{one.model}, {'at random' if chance else strategy}"
-            axis.plot(one.labels.numpy(), 100 * one.mean(strategy).numpy(), color=colour, label=label, **look)
+            axis.plot(
+                one.labels.numpy(), 100 * one.mean(strategy).numpy(), color=colours[one.model], label=label, **look
+            )
     axis.set(xlabel="labels per shape", ylabel="mIoU of all points, given ones as given, %", title=played[0].task)
     axis.spines[["top", "right"]].set_visible(False)
     axis.legend(fontsize=8, frameon=False)
