@@ -16,7 +16,7 @@ from ..evaluation.provenance import fingerprint
 from ..models import PREDICTORS, configs
 from ..models.base import ModelConfig
 from ..models.paper_table import PAPER_FAMILY, PAPER_NETWORKS
-from ..models.pretrained import shipped
+from ..models.pretrained import SHIPPED, shipped
 from ..tasks import get_task
 from ..tasks.cellular_automata import FAMILIES
 from ..tasks.shapenet import CATEGORIES
@@ -165,7 +165,7 @@ class Job:
             "seed": self.seed,
             "evaluation": {"draws": self.draws, "graphs": self.graphs},
         }
-        if self.model in ZERO_SHOT:
+        if self.model in SHIPPED:
             whole["weights"] = fingerprint(shipped(self.model))
         if self.trains:
             plan, configuration = self.settings()

@@ -52,7 +52,7 @@ ZERO_SHOT = (
 TUNED = (
     "universal-tuned, where it was run, is the same model after a few steps on the training graphs of the task, from its shipped weights "
     "on, as 'mpnp train TASK --model universal' gives it; scored on all test graphs like the other trained models, of which the twenty "
-    "of universal may be the easier ones (docs/universal.md has both on all)."
+    "of universal may be the easier ones (docs/universal.md has both on all graphs of three ways)."
 )
 DEFAULT = (
     "ampnp-default, where it was run, is ampnp as 'mpnp train' gives it, by the recipe derived from what the task is. Where there is "

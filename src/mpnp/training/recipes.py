@@ -107,7 +107,7 @@ def most_steps(model: ModelConfig, task: Properties) -> int:
         return 2000
     few_classes = task.classes <= 3
     if isinstance(model, AmpnpConfig) and task.graphs >= 250:
-        # Fewer shapes come nearly sixty times in less; of more it still learns when the other models are done.
+        # Of so many it still learns when the other models are done; fewer, of few classes, come nearly sixty times in less.
         return 9000 if few_classes else 3500
     return 3000 if few_classes else 1500
 
