@@ -59,6 +59,7 @@ VARIANTS = {
     # The paper's models by its own recipe.
     "mpnp-paper": Variant("mpnp", {}, "paper", stands_for="mpnp"),
     "np-paper": Variant("np", {}, "paper", stands_for="np"),
+    "r-mpnp-paper": Variant("r-mpnp", {}, "paper", stands_for="r-mpnp"),
     "ampnp-default": Variant("ampnp", {}, beyond=False),
     # The shipped model, which has learned on from its weights.
     "universal-tuned": Variant("universal", {}),
@@ -92,7 +93,10 @@ TABLES: dict[str, tuple[Block, ...]] = {
         ),
         Block(("tud/dhfr",), BY_THE_PAPER),
     ),
-    "ppisp": (Block(("ppisp",), (*FREE, "gnn", "r-gcn", "unimp", "ampnp", "ampnp-default", "mpnp", "r-mpnp", "np", *ZERO_SHOT)),),
+    "ppisp": (
+        Block(("ppisp",), (*FREE, "gnn", "r-gcn", "unimp", "ampnp", "ampnp-default", "mpnp", "r-mpnp", "np", *ZERO_SHOT)),
+        Block(("ppisp",), ("r-mpnp-paper", "np-paper")),
+    ),
     "cora-transductive": (
         Block(tuple(f"cora/transductive-{n}" for n in (2, 3, 7, 11)), (*FREE, "ampnp", "mpnp-c", "np-c")),
         # The citation graph is exact; only the features are a stand-in where Cora Full cannot be downloaded.

@@ -59,7 +59,7 @@ DEFAULT = (
     "no such row in the plan, ampnp itself is trained so: what the others need beyond it is in reproduce/recipes.yaml."
 )
 BY_THE_PAPER = (
-    "mpnp-paper and np-paper, where they were run, are the paper's MPNP and NP by the paper's recipe: its epochs of Adam at its rate, "
+    "The rows that end in '-paper', where they were run, are the paper's models by the paper's recipe: its epochs of Adam at its rate, "
     "one graph a step, a Gaussian likelihood, the last weights. What the paper leaves open is filled in as on automata, where so its "
     "figures come out."
 )
@@ -86,6 +86,7 @@ NOTES: dict[str, tuple[str, ...]] = {
         "run of ampnp; the values of the threshold come from validation alone. The same for the likelier class stands beside it, "
         "and accuracy is that of the likelier class.",
         DEFAULT,
+        BY_THE_PAPER,
         ZERO_SHOT,
     ),
     "cora-transductive": (
