@@ -16,7 +16,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 from torch import Tensor
 from torch.distributions import Normal, kl_divergence
-from torch_geometric.nn import GraphConv, SAGEConv, SimpleConv, global_mean_pool
+from torch_geometric.nn import GraphConv, SAGEConv, SimpleConv, global_max_pool, global_mean_pool
 from torch_geometric.nn.conv.gcn_conv import gcn_norm
 from torch_geometric.utils import degree, to_dense_batch
 
@@ -151,7 +151,12 @@ class PlainAmpnp:
         number = degree(piece.edge_index[1], piece.x.size(0)).log1p().unsqueeze(1)
         u = model.enter(torch.cat([waves(piece.x, model.config.octaves), number], 1)).relu()
         for block, conv in zip(model.blocks, self.convolutions, strict=True):
-            u = u + block.out(conv(block.norm(u), piece.edge_index).relu())  # type: ignore[operator]
+            v = block.norm(u)  # type: ignore[operator]
+            h = conv(v, piece.edge_index)
+            if self.config.whole:
+                pools = [pool(v, piece.batch) for pool in (global_mean_pool, global_max_pool)]
+                h = h + block.whole(torch.cat(pools, -1)[piece.batch])  # type: ignore[operator]
+            u = u + block.out(h.relu())  # type: ignore[operator]
         return model.norm(u)
 
     def class_means(self, values: Tensor, piece: Piece) -> tuple[Tensor, Tensor]:

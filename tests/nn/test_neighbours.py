@@ -105,3 +105,12 @@ def test_without_types_there_is_one_relation() -> None:
     neighbours = neighbours_of(EDGES["directed"])
     assert neighbours.relations == [neighbours]
     assert neighbours_of([], []).relations == []
+
+
+def test_a_graph_as_a_whole_is_its_mean_and_its_maximum() -> None:
+    graphs = [
+        Data(x=torch.tensor(x), edge_index=torch.zeros(2, 0, dtype=torch.long))
+        for x in ([[1.0, -4.0], [3.0, -2.0]], [[5.0, 0.0]])
+    ]
+    batch = GraphSet.from_data_list(graphs).select(torch.tensor([1, 0]))
+    assert Neighbours(batch).whole(batch.x).tolist() == [[5, 0, 5, 0], [2, -3, 3, -2]]

@@ -25,6 +25,7 @@ class AmpnpConfig(ModelConfig):
     the latent road and drops their sampling. ``edges`` off makes it ``anp``, which sees a set of nodes.
     ``class_embedding``: labels have a fixed meaning, so a class may be known by its name. ``refine``: steps along the
     edges, per class, after the evidence is weighed. ``octaves``: features are places, seen at so many scales (:func:`waves`).
+    ``whole``: a node is seen with the graph as a whole before it, as a part is with the shape.
     """
 
     width: int = 64
@@ -42,6 +43,7 @@ class AmpnpConfig(ModelConfig):
     reaches: tuple[int, ...] = (1, 2, 8, 40)
     dropout: float = 0.0
     octaves: int = 0
+    whole: bool = False
     kind: str = "ampnp"
 
 
@@ -59,14 +61,16 @@ def waves(x: Tensor, octaves: int) -> Tensor:
 
 class Block(nn.Module):
     r"""A residual step of normalised message passing: :math:`u_i + W_3\,\mathrm{ReLU}(W_1 \bar u_i + W_2\, \mathrm{mean}_j \bar u_j)`,
-    :math:`\bar u = \mathrm{LayerNorm}(u)`; without edges the mean is left out. Shapes: [N, h] → [N, h]."""
+    :math:`\bar u = \mathrm{LayerNorm}(u)`; without edges the mean is left out. ``whole`` adds the graph as a whole,
+    :math:`W_4 [\mathrm{mean}_k \bar u_k \,\|\, \max_k \bar u_k]` over all its nodes. Shapes: [N, h] → [N, h]."""
 
-    def __init__(self, width: int, edges: bool, dropout: float) -> None:
+    def __init__(self, width: int, edges: bool, dropout: float, whole: bool) -> None:
         super().__init__()
         self.norm = nn.LayerNorm(width)
         self.own = nn.Linear(width, width)
         self.around = nn.Linear(width, width, bias=False) if edges else None
         self.out = nn.Linear(width, width)
+        self.whole = nn.Linear(2 * width, width, bias=False) if whole else None
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, u: Tensor, neighbours: Neighbours) -> Tensor:
@@ -74,6 +78,8 @@ class Block(nn.Module):
         h = self.own(v)
         if self.around is not None:
             h = h + self.around(neighbours.mean(v))
+        if self.whole is not None:
+            h = h + self.whole(neighbours.whole(v)).index_select(0, neighbours.graph_of)
         return u + self.out(self.dropout(h.relu()))
 
 
@@ -130,7 +136,7 @@ class AttentiveMPNP(LatentModel):
             )
         h = config.width
         self.enter = nn.Linear(config.num_features * (1 + 2 * config.octaves) + config.edges, h)
-        self.blocks = nn.ModuleList(Block(h, config.edges, config.dropout) for _ in range(config.depth))
+        self.blocks = nn.ModuleList(Block(h, config.edges, config.dropout, config.whole) for _ in range(config.depth))
         self.norm = nn.LayerNorm(h)
 
         self.from_node = nn.Linear(h, h)

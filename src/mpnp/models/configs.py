@@ -51,8 +51,12 @@ def flagship_fields(task: Properties) -> dict[str, Any]:
         # A rule and its negative are equally likely, so names of classes help as little as nearness does.
         return {"local": False, "refine": 0}
     changes: dict[str, Any] = {"class_embedding": task.labels == "fixed"}
-    if task.places and task.labels == "fixed" and task.graphs > MANY_GRAPHS:
-        changes["octaves"] = 4  # where a point lies says much about its class; with few graphs it is learned by heart
+    if task.places and task.labels == "fixed":
+        changes["whole"] = True  # a part is known by its place in the shape
+        if task.graphs > MANY_GRAPHS:
+            changes["octaves"] = (
+                4  # where a point lies says much about its class; with few graphs it is learned by heart
+            )
     if task.classes > 2 * task.features:
         changes["depth"] = 3  # too few features to tell the classes apart: a node is known by those around it
     if task.features >= MANY_FEATURES and not task.transductive:

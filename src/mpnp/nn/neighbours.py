@@ -1,4 +1,4 @@
-"""Sums and means over neighbours, on PyG's sorted and cached ``EdgeIndex``."""
+"""Sums and means over neighbours, and over whole graphs, on PyG's sorted and cached ``EdgeIndex``."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from torch_geometric import EdgeIndex
 from torch_geometric.data import Data
 
 from ..graphs import plain_edges
+from .aggregators import group_max, group_mean
 
 NARROW = 64  # columns below which PyTorch's plain sparse product beats PyG's, which has a fast backward pass
 
@@ -26,6 +27,7 @@ class Neighbours:
     def __init__(self, graph: Data) -> None:
         self.edge_index: EdgeIndex = graph.edge_index
         self.edge_type: Tensor | None = graph.get("edge_type")
+        self.graph_of: Tensor = graph.batch
         self.num_nodes: int = graph.x.size(0)
 
     @cached_property
@@ -62,6 +64,11 @@ class Neighbours:
         scaled = h * scale
         return (self.sum(scaled) + scaled) * scale
 
+    def whole(self, h: Tensor) -> Tensor:
+        """Mean and maximum over all nodes of each graph, [N, h] → [B, 2 h]."""
+        graphs = int(self.graph_of.max()) + 1 if self.num_nodes else 0
+        return torch.cat([reduce(h, self.graph_of, graphs) for reduce in (group_mean, group_max)], -1)
+
     @cached_property
     def relations(self) -> list[Neighbours]:
         """One set of neighbourhoods per edge type 0, 1, …"""
@@ -73,7 +80,8 @@ class Neighbours:
         parts = []
         for kind in range(kinds):
             edges = EdgeIndex(plain[:, self.edge_type == kind], sparse_size=size, sort_order="col")
-            parts.append(Neighbours(Data(x=torch.empty(self.num_nodes, 0, device=plain.device), edge_index=edges)))
+            nodes = torch.empty(self.num_nodes, 0, device=plain.device)
+            parts.append(Neighbours(Data(x=nodes, edge_index=edges, batch=self.graph_of)))
         return parts
 
 
