@@ -118,6 +118,15 @@ def test_a_figure_may_need_more_than_the_derived_default() -> None:
     assert asdict(model) == asdict(config("ampnp", task))
 
 
+def test_what_a_figure_needs_beyond_the_default_is_told_with_its_reason() -> None:
+    (sentence,) = plan.beyond(["cora/few-shot-2", "cora/few-shot-3"])
+    assert sentence == (
+        "ampnp on cora/few-shot-2: learn_from = cora/few-shot-3, not the default. "
+        "Tasks of three classes teach more than tasks of two."
+    )
+    assert plan.beyond(["ca/small-world"]) == []
+
+
 def test_every_entry_of_the_file_is_of_a_run_and_says_why() -> None:
     runs = {(job.task, job.model) for job in plan.jobs()}
     for entry in plan._published():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -193,6 +193,17 @@ def published(task: str, model: str) -> dict[str, Any]:
         if task in entry["tasks"] and model in entry.get("models", [model]):
             changes |= entry["set"]
     return changes
+
+
+def beyond(tasks: Container[str]) -> list[str]:
+    """A sentence for every line of ``recipes.yaml`` on one of ``tasks``: which figures, what differs and why."""
+    sentences = []
+    for entry in _published():
+        if names := [task for task in entry["tasks"] if task in tasks]:
+            models = ", ".join(entry.get("models", ["every model"]))
+            fields = ", ".join(f"{name} = {str(value).lower()}" for name, value in entry["set"].items())
+            sentences.append(f"{models} on {', '.join(names)}: {fields}, not the default. {entry['why']}")
+    return sentences
 
 
 def jobs(

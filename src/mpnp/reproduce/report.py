@@ -18,7 +18,7 @@ from . import compare, figures, model_pictures, paper, records
 from .compare import QUANTITIES, Row, Section
 from .counting import OTHER_WAY
 from .paper import Cell
-from .plan import TABLES, VARIANTS, ZERO_SHOT_GRAPHS
+from .plan import TABLES, VARIANTS, ZERO_SHOT_GRAPHS, beyond
 from .plan import ZERO_SHOT as ZERO_SHOT_ROWS
 from .silent import SILENT
 from .status import status
@@ -204,7 +204,8 @@ def made(section: Section) -> Made:
 def notes(section: Section) -> list[str]:
     """What a reader has to know of the section; of the stand-in only where there is one."""
     stand_in = any(comparison.stand_in for comparison in section.comparisons)
-    return [text for text in NOTES.get(section.name, ()) if stand_in or text != CORA]
+    texts = [text for text in NOTES.get(section.name, ()) if stand_in or text != CORA]
+    return [*texts, *beyond([comparison.task for comparison in section.comparisons])]
 
 
 def where(section: Section) -> str:
