@@ -169,7 +169,7 @@ class PlainAmpnp:
         return torch.stack(means, 1), torch.stack(counts, 1)
 
     def votes(self, u: Tensor, piece: Piece) -> Tensor:
-        """Attention over the context, padded to the largest graph: [N, C, heads (1 + values)]."""
+        """Attention over the context, padded to the largest graph: [N, C, heads (1 + values + places)]."""
         attend = self.model.attend
         rows = piece.shown.sum(1) > 0
         query, real = to_dense_batch(attend.to_query(u), piece.batch, batch_size=piece.graphs)
@@ -183,9 +183,21 @@ class PlainAmpnp:
         value = torch.cat([torch.ones(b, attend.heads, s, 1), value], -1)
         scale = attend.log_scale.exp().view(1, -1, 1, 1) / math.sqrt(attend.head_width)
         score = (scale * (query @ key.mT)).masked_fill(~held.view(b, 1, 1, s), -torch.inf)
+        way = None
+        if self.config.nearby:  # from every queried node to every context node, as long as each head takes it
+            here, _ = to_dense_batch(piece.x, piece.batch, batch_size=piece.graphs)
+            there, _ = to_dense_batch(piece.x[rows], piece.batch[rows], batch_size=piece.graphs)
+            way = (there.unsqueeze(1) - here.unsqueeze(2)).unsqueeze(1) * attend.log_nearness.exp().view(
+                1, attend.heads, 1, 1, -1
+            )
+            score = score - way.square().sum(-1)
         empty = attend.empty.view(1, -1, 1, 1).expand(b, -1, t, 1)
         weight = torch.cat([score, empty], -1).softmax(-1)[..., :-1]
-        seen = [(weight * label[..., c].view(b, 1, 1, s)) @ value for c in range(label.size(2))]
+        seen = []
+        for c in range(label.size(2)):
+            votes = weight * label[..., c].view(b, 1, 1, s)
+            led = [] if way is None else [(votes.unsqueeze(-1) * way).sum(3)]
+            seen.append(torch.cat([votes @ value, *led], -1))
         return torch.stack(seen, 3).permute(0, 2, 3, 1, 4).flatten(3)[real]
 
     def diffused(self, piece: Piece, weight: Tensor) -> tuple[Tensor, Tensor]:

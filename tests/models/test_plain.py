@@ -86,6 +86,7 @@ def test_mpnp(classes: int, likelihood: str, monkeypatch: pytest.MonkeyPatch) ->
         {"local": False, "refine": 0},
         {"octaves": 2},
         {"whole": True},
+        {"nearby": True},
     ],
     ids=lambda options: " ".join(f"{k}={v}" for k, v in options.items()) or "all roads",
 )

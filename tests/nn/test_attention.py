@@ -17,9 +17,9 @@ WIDTH, CLASSES = 6, 3
 COUNTS = [(5, 3), (2, 0), (0, 4), (1, 1), (7, 9), (3, 1), (0, 0), (4, 2)]
 
 
-def attention(buckets: int = 4) -> ClassAttention:
+def attention(buckets: int = 4, places: int = 0) -> ClassAttention:
     torch.manual_seed(0)
-    module = ClassAttention(WIDTH, heads=2, head_width=3, values=4, buckets=buckets)
+    module = ClassAttention(WIDTH, heads=2, head_width=3, values=4, buckets=buckets, places=places)
     with torch.no_grad():
         module.log_scale.copy_(torch.tensor([0.7, -0.4]))
         module.empty.copy_(torch.tensor([0.5, -1.0]))
@@ -34,11 +34,20 @@ def inputs(counts: list[tuple[int, int]]) -> tuple[Tensor, Tensor, Tensor, Tenso
     return query, key, label, queries, keys
 
 
-def plain(module: ClassAttention, query: Tensor, key: Tensor, label: Tensor, queries: Tensor, keys: Tensor) -> Tensor:
+def places(counts: list[tuple[int, int]], dimensions: int) -> list[Tensor]:
+    """Where the keys and the queries are, if they are anywhere."""
+    torch.manual_seed(2)
+    queries, keys = torch.tensor(counts).sum(0).tolist()
+    return [torch.randn(keys, dimensions), torch.randn(queries, dimensions)] if dimensions else []
+
+
+def plain(
+    module: ClassAttention, query: Tensor, key: Tensor, label: Tensor, queries: Tensor, keys: Tensor, *where: Tensor
+) -> Tensor:
     """The same in loops: every query of every graph, every head, every class."""
     graph_of_query = torch.repeat_interleave(torch.arange(len(queries)), queries)
     graph_of_key = torch.repeat_interleave(torch.arange(len(keys)), keys)
-    per_head = 1 + module.values
+    per_head = 1 + module.values + module.places
     rows = []
     for t in range(len(query)):
         mine = graph_of_key == graph_of_query[t]
@@ -47,9 +56,12 @@ def plain(module: ClassAttention, query: Tensor, key: Tensor, label: Tensor, que
         for head in range(module.heads):
             narrow = slice(head * module.head_width, (head + 1) * module.head_width)
             score = module.log_scale[head].exp() * (k[:, narrow] @ q[narrow]) / math.sqrt(module.head_width)
-            weight = torch.cat([score, module.empty[head : head + 1]]).softmax(0)[:-1]
             value = v[:, head * module.values : (head + 1) * module.values]
             value = torch.cat([torch.ones(len(value), 1), value], 1)
+            if where:
+                way = (where[0][mine] - where[1][t]) * module.log_nearness[head].exp()
+                score, value = score - way.norm(dim=1) ** 2, torch.cat([value, way], 1)
+            weight = torch.cat([score, module.empty[head : head + 1]]).softmax(0)[:-1]
             for c in range(CLASSES):
                 classes[c].append((weight * label[mine, c]) @ value)
         rows.append(torch.stack([torch.cat(parts) for parts in classes]))
@@ -63,13 +75,15 @@ def passes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("mpnp.nn.attention.JOINT_WIDTH", 1000 if request.param == "one pass" else 0)
 
 
+@pytest.mark.parametrize("dimensions", [0, 2])
 @pytest.mark.parametrize("buckets", [1, 2, 4, 100])
-def test_forward_and_gradient_are_those_of_loops(buckets: int) -> None:
-    module = attention(buckets)
+def test_forward_and_gradient_are_those_of_loops(buckets: int, dimensions: int) -> None:
+    module = attention(buckets, dimensions)
     query, key, label, queries, keys = inputs(COUNTS)
+    where = places(COUNTS, dimensions)
     query.requires_grad_(), key.requires_grad_()
-    out = module(query, key, label, queries, keys)
-    expected = plain(module, query, key, label, queries, keys)
+    out = module(query, key, label, queries, keys, *where)
+    expected = plain(module, query, key, label, queries, keys, *where)
     assert out.shape == (22, CLASSES, module.out_width)
     torch.testing.assert_close(out, expected, rtol=1e-5, atol=1e-6)
     weight, variables = torch.randn_like(out), [query, key, *module.parameters()]
@@ -123,6 +137,25 @@ def test_the_order_of_keys_does_not_matter_and_that_of_queries_is_kept() -> None
     torch.testing.assert_close(module(query[order], key, label, queries, keys), out[order])
     # A label belongs to its key.
     assert not torch.allclose(module(query, key, label.roll(1, 0), queries, keys), out)
+
+
+def test_a_head_that_looks_near_sees_the_nearest_label_and_where_it_is() -> None:
+    module = attention(places=2)
+    with torch.no_grad():
+        module.to_query.weight.zero_(), module.to_query.bias.zero_()  # all look alike, only places differ
+        module.log_nearness.fill_(math.log(10))
+        module.empty.fill_(-1e4)
+    label = torch.eye(CLASSES)
+    here, there = torch.tensor([[0.0, 0.0]]), torch.tensor([[3.0, 0.0], [0.0, -1.0], [0.0, 4.0]])
+    one, three = torch.tensor([1]), torch.tensor([3])
+    out = module(torch.randn(1, WIDTH), torch.randn(3, WIDTH), label, one, three, there, here)
+    said = out.unflatten(2, (module.heads, -1))[0]
+    torch.testing.assert_close(said[..., 0], torch.tensor([[0.0, 0.0], [1.0, 1.0], [0.0, 0.0]]))
+    torch.testing.assert_close(said[1, :, -2:], torch.tensor([[0.0, -10.0], [0.0, -10.0]]))
+    # Only the way from one to the other counts.
+    moved = module(torch.zeros(1, WIDTH), torch.zeros(3, WIDTH), label, one, three, there + 7, here + 7)
+    still = module(torch.zeros(1, WIDTH), torch.zeros(3, WIDTH), label, one, three, there, here)
+    torch.testing.assert_close(moved, still, rtol=1e-4, atol=1e-4)
 
 
 def test_renaming_the_classes_renames_the_output() -> None:

@@ -25,7 +25,8 @@ class AmpnpConfig(ModelConfig):
     the latent road and drops their sampling. ``edges`` off makes it ``anp``, which sees a set of nodes.
     ``class_embedding``: labels have a fixed meaning, so a class may be known by its name. ``refine``: steps along the
     edges, per class, after the evidence is weighed. ``octaves``: features are places, seen at so many scales (:func:`waves`).
-    ``whole``: a node is seen with the graph as a whole before it, as a part is with the shape.
+    ``whole``: a node is seen with the graph as a whole before it, as a part is with the shape. ``nearby``: features are
+    places, and attention goes by how far away a labelled node lies, and where, besides what it resembles.
     """
 
     width: int = 64
@@ -44,6 +45,7 @@ class AmpnpConfig(ModelConfig):
     dropout: float = 0.0
     octaves: int = 0
     whole: bool = False
+    nearby: bool = False
     kind: str = "ampnp"
 
 
@@ -100,7 +102,8 @@ class AttentiveMPNP(LatentModel):
 
     1. *latent*: per class c a prototype :math:`p_c = \mathrm{mean}_{i \in C, y_i = c} W u_i` and, beside it, a latent
        :math:`z_c \sim \mathcal N(\mu(r_c), \sigma(r_c))`: which rule, which labelling.
-    2. *attention*: each node looks at the context nodes that resemble it (:class:`~mpnp.nn.attention.ClassAttention`).
+    2. *attention*: each node looks at the context nodes that resemble it, and with ``nearby`` lie near
+       (:class:`~mpnp.nn.attention.ClassAttention`).
     3. *local*: context labels diffused along the edges (:func:`~mpnp.nn.diffusion.diffuse`).
 
     The logit of class c at a node is the same function of the node's representation u and c's own evidence for every c,
@@ -152,7 +155,8 @@ class AttentiveMPNP(LatentModel):
             self.latent_head = LatentHead(2 * h + 2, h, config.z_width)
             self.from_z = nn.Linear(config.z_width, h, bias=False)
         if config.attention:
-            self.attend = ClassAttention(h, config.heads, config.head_width, config.values)
+            places = config.num_features if config.nearby else 0
+            self.attend = ClassAttention(h, config.heads, config.head_width, config.values, places=places)
             self.from_votes = nn.Linear(self.attend.out_width, h, bias=False)
         if config.local and config.edges:
             self.from_local = nn.Linear(len(config.reaches), h, bias=False)
@@ -229,7 +233,13 @@ class AttentiveMPNP(LatentModel):
             match = F.normalize(p, dim=-1) * config.width**0.5
         near = diffuse(reading.neighbours, shown, config.reaches) if config.local and config.edges else None
         return Heard(
-            context, shown[rows], torch.bincount(episode.batch[rows], minlength=graphs), per_class, match, near
+            context,
+            shown[rows],
+            torch.bincount(episode.batch[rows], minlength=graphs),
+            reading.x[rows],
+            per_class,
+            match,
+            near,
         )
 
     def _weigh(self, reading: Reading, heard: "Heard", query: Tensor) -> Tensor:
@@ -241,7 +251,8 @@ class AttentiveMPNP(LatentModel):
         if heard.match is not None:
             g = g + self.from_match(F.normalize(node, dim=-1).unsqueeze(1) * heard.match.index_select(0, graph_of))
         if config.attention:
-            g = g + self.from_votes(self.attend(node, *heard.by(graph_of)))
+            votes = self.attend(node, *heard.by(graph_of), query_place=reading.x[query] if config.nearby else None)
+            g = g + self.from_votes(votes)
         if heard.near is not None:
             shares, masses = heard.near
             g = g + self.from_local(shares[query]) + self.from_mass(masses[query]).unsqueeze(1)
@@ -264,28 +275,29 @@ class AttentiveMPNP(LatentModel):
 class Heard:
     """The context's side of the evidence, for M context nodes.
 
-    Shapes: ``context`` [M, h], ``label`` [M, C] one-hot, ``count`` [B]; ``per_class``, ``match`` [B, C, h]; ``near`` the shares
-    [N, C, R] and log-masses [N, R] of diffused labels.
+    Shapes: ``context`` [M, h], ``label`` [M, C] one-hot, ``count`` [B], ``x`` [M, F]; ``per_class``, ``match`` [B, C, h];
+    ``near`` the shares [N, C, R] and log-masses [N, R] of diffused labels.
     """
 
     context: Tensor
     label: Tensor
     count: Tensor
+    x: Tensor
     per_class: Tensor
     match: Tensor | None
     near: tuple[Tensor, Tensor] | None
 
-    def by(self, graph_of: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    def by(self, graph_of: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
         """What queries of the graphs ``graph_of`` [Q], in rising order, attend to: the context nodes from the first to the
-        last of these graphs, their labels, and queries and context nodes per graph."""
+        last of these graphs, their labels, queries and context nodes per graph, and the context nodes' features."""
         queries = torch.bincount(graph_of, minlength=self.count.numel())
         asked = queries.nonzero().squeeze(1)
         if asked.numel() in (0, self.count.numel()):
-            return self.context, self.label, queries, self.count
+            return self.context, self.label, queries, self.count, self.x
         graphs = slice(int(asked[0]), int(asked[-1]) + 1)
         start = int(self.count[: graphs.start].sum())
         rows = slice(start, start + int(self.count[graphs].sum()))
-        return self.context[rows], self.label[rows], queries[graphs], self.count[graphs]
+        return self.context[rows], self.label[rows], queries[graphs], self.count[graphs], self.x[rows]
 
 
 class ContextGroups:

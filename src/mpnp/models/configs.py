@@ -17,7 +17,7 @@ from .universal import Universal, UniversalConfig
 
 # What a preset starts from: its name, the task, the recipe's name, and the fields that every configuration has.
 Preset = Callable[[str, Task, str, dict[str, Any]], ModelConfig]
-SOME_GRAPHS, MANY_GRAPHS = 250, 500
+MANY_GRAPHS = 500
 MANY_FEATURES = 16  # a node is learned by heart from so many
 NETWORK_LAYERS = {
     "gnn": ("gcn:64", "gcn:64", "gcn:64"),
@@ -52,11 +52,9 @@ def flagship_fields(task: Properties) -> dict[str, Any]:
         return {"local": False, "refine": 0}
     changes: dict[str, Any] = {"class_embedding": task.labels == "fixed"}
     if task.places and task.labels == "fixed":
-        # Of few graphs both are learned by heart.
-        if task.graphs >= SOME_GRAPHS:
-            changes["whole"] = True  # a part is known by its place in the shape
+        changes |= {"whole": True, "nearby": True}  # a part is known by its place in the shape, and by what lies near
         if task.graphs > MANY_GRAPHS:
-            changes["octaves"] = 4  # where a point lies says much about its class
+            changes["octaves"] = 4  # where a point lies says much about its class; of few graphs it is learned by heart
     if task.classes > 2 * task.features:
         changes["depth"] = 3  # too few features to tell the classes apart: a node is known by those around it
     if task.features >= MANY_FEATURES and not task.transductive:

@@ -9,6 +9,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 from torch import Tensor
 
+NEARNESS = (-1.2, 2.3)  # logarithms: a head first sees about three spreads of the features far, or a tenth of one
 JOINT_WIDTH = 64  # up to here one pass with a column per class and value is cheaper than two narrow passes
 
 
@@ -27,34 +28,76 @@ class ClassAttention(nn.Module):
     :math:`\sum_{y_i = c} a_{ti}` with a column per class, then the mean value within each class, over its own keys alone;
     their product is the same :math:`o_{tc}`, at a cost that does not grow with C.
 
+    ``places``: nodes lie in a space of so many dimensions, and x is where. A head then looks around itself, as far as it has
+    learned to along each axis, and sees in which direction the labels lie,
+
+    .. math::
+        p = e^{\gamma} \odot x, \qquad a_{ti} \propto \exp(s\, q_t \cdot k_i / \sqrt d - |p_t - p_i|^2), \qquad
+        o_{tc} = \sum_{i \in C,\; y_i = c} a_{ti}\, [1 \,\|\, v_i \,\|\, p_i - p_t].
+
     Shapes: ``query`` [Q, h] sorted by graph, ``key`` [M, h] sorted by graph, ``label`` [M, C] one-hot,
-    ``query_count``, ``key_count`` [B] → [Q, C, heads · (1 + values)].
+    ``query_count``, ``key_count`` [B], ``key_place`` [M, places], ``query_place`` [Q, places]
+    → [Q, C, heads · (1 + values + places)].
     """
 
-    def __init__(self, width: int, heads: int = 4, head_width: int = 16, values: int = 16, buckets: int = 4) -> None:
+    def __init__(
+        self, width: int, heads: int = 4, head_width: int = 16, values: int = 16, buckets: int = 4, places: int = 0
+    ) -> None:
         super().__init__()
         self.heads, self.head_width, self.values, self.buckets = heads, head_width, values, buckets
+        self.places = places
         self.to_query = nn.Linear(width, heads * head_width)
         self.to_key = nn.Linear(width, heads * head_width)
         self.to_value = nn.Linear(width, heads * values)
         self.log_scale = nn.Parameter(torch.zeros(heads))
         self.empty = nn.Parameter(torch.zeros(heads))
+        if places:  # from heads that see the whole space to heads that see what is next to them
+            self.log_nearness = nn.Parameter(torch.linspace(*NEARNESS, heads).unsqueeze(1).repeat(1, places))
 
     @property
     def out_width(self) -> int:
-        return self.heads * (1 + self.values)
+        return self.heads * self._columns
 
-    def forward(self, query: Tensor, key: Tensor, label: Tensor, query_count: Tensor, key_count: Tensor) -> Tensor:
-        classes = label.size(1)
+    @property
+    def _columns(self) -> int:
+        """What a head says of a class."""
+        return 1 + self.values + self.places
+
+    def forward(
+        self,
+        query: Tensor,
+        key: Tensor,
+        label: Tensor,
+        query_count: Tensor,
+        key_count: Tensor,
+        key_place: Tensor | None = None,
+        query_place: Tensor | None = None,
+    ) -> Tensor:
         scale = self.log_scale.exp() / math.sqrt(self.head_width)
         q = self.to_query(query).view(-1, self.heads, self.head_width) * scale.unsqueeze(-1)
         k = self.to_key(key).view(-1, self.heads, self.head_width)
         v = self.to_value(key).view(-1, self.heads, self.values)
-        if classes * (1 + self.values) <= JOINT_WIDTH:
+        if not self.places:
+            return self._by_class(q, k, v, label, query_count, key_count).flatten(2)
+        assert query_place is not None and key_place is not None
+        here, there = (place.unsqueeze(1) * self.log_nearness.exp() for place in (query_place, key_place))
+        # -|p_t - p_i|² as a part of the product of query and key.
+        q = torch.cat([q, 2 * here, -torch.ones_like(q[..., :1]), -here.square().sum(-1, keepdim=True)], -1)
+        k = torch.cat([k, there, there.square().sum(-1, keepdim=True), torch.ones_like(k[..., :1])], -1)
+        seen = self._by_class(q, k, torch.cat([v, there], -1), label, query_count, key_count)
+        votes, values, place = seen.split([1, self.values, self.places], -1)
+        return torch.cat([votes, values, place - votes * here.unsqueeze(1)], -1).flatten(2)
+
+    def _by_class(
+        self, q: Tensor, k: Tensor, v: Tensor, label: Tensor, query_count: Tensor, key_count: Tensor
+    ) -> Tensor:
+        r""":math:`\sum_{y_i = c} a_{ti} [1 \,\|\, v_i]` of every class, [Q, C, heads, 1 + w], for values [M, heads, w]."""
+        classes = label.size(1)
+        if classes * self._columns <= JOINT_WIDTH:
             v = torch.cat([torch.ones_like(v[..., :1]), v], -1)
-            per_class = (v.unsqueeze(2) * label[:, None, :, None]).flatten(2)  # [M, heads, C (1 + values)]
+            per_class = (v.unsqueeze(2) * label[:, None, :, None]).flatten(2)  # [M, heads, C (1 + w)]
             seen = attend(q, k, per_class, query_count, key_count, self.empty, self.buckets)
-            return seen.view(-1, self.heads, classes, 1 + self.values).transpose(1, 2).flatten(2)
+            return seen.view(-1, self.heads, classes, self._columns).transpose(1, 2)
 
         votes = attend(
             q, k, label.unsqueeze(1).expand(-1, self.heads, -1), query_count, key_count, self.empty, self.buckets
@@ -78,8 +121,8 @@ class ClassAttention(nn.Module):
         back = torch.empty_like(rows)
         turn = rows * classes + torch.repeat_interleave(query_count.repeat_interleave(classes)) % classes
         back[turn] = torch.arange(rows.numel(), device=rows.device)
-        means = means.index_select(0, back).view(-1, classes, self.heads, self.values)
-        return torch.cat([votes, votes * means], -1).flatten(2)
+        means = means.index_select(0, back).view(-1, classes, self.heads, v.size(-1))
+        return torch.cat([votes, votes * means], -1)
 
 
 def attend(

@@ -8,7 +8,6 @@ from typing import Any
 from ..errors import unknown_name
 from ..models.ampnp import AmpnpConfig
 from ..models.base import ModelConfig
-from ..models.configs import SOME_GRAPHS
 from ..models.neural_process import NeuralProcessConfig
 from ..models.paper_table import PAPER_FAMILY, PAPER_NETWORKS, paper_row
 from ..models.universal import UniversalConfig
@@ -107,7 +106,7 @@ def most_steps(model: ModelConfig, task: Properties) -> int:
     if task.labels == "arbitrary":
         return 2000
     few_classes = task.classes <= 3
-    if isinstance(model, AmpnpConfig) and task.graphs >= SOME_GRAPHS:
+    if isinstance(model, AmpnpConfig) and task.graphs >= 250:
         # Of so many it still learns when the other models are done; fewer, of few classes, come nearly sixty times in less.
         return 9000 if few_classes else 3500
     return 3000 if few_classes else 1500
