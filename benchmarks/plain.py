@@ -183,21 +183,22 @@ class PlainAmpnp:
         value = torch.cat([torch.ones(b, attend.heads, s, 1), value], -1)
         scale = attend.log_scale.exp().view(1, -1, 1, 1) / math.sqrt(attend.head_width)
         score = (scale * (query @ key.mT)).masked_fill(~held.view(b, 1, 1, s), -torch.inf)
-        way = None
-        if self.config.nearby:  # from every queried node to every context node, as long as each head takes it
-            here, _ = to_dense_batch(piece.x, piece.batch, batch_size=piece.graphs)
-            there, _ = to_dense_batch(piece.x[rows], piece.batch[rows], batch_size=piece.graphs)
-            way = (there.unsqueeze(1) - here.unsqueeze(2)).unsqueeze(1) * attend.log_nearness.exp().view(
-                1, attend.heads, 1, 1, -1
-            )
-            score = score - way.square().sum(-1)
+        here = None
+        if self.config.nearby:
+            reach = attend.log_nearness.exp().unsqueeze(1)
+            here = to_dense_batch(piece.x, piece.batch, batch_size=piece.graphs)[0].unsqueeze(1) * reach
+            there = to_dense_batch(piece.x[rows], piece.batch[rows], batch_size=piece.graphs)[0].unsqueeze(1) * reach
+            far = here.square().sum(-1, keepdim=True) + there.square().sum(-1).unsqueeze(-2) - 2 * here @ there.mT
+            score, value = score - far, torch.cat([value, there], -1)
         empty = attend.empty.view(1, -1, 1, 1).expand(b, -1, t, 1)
         weight = torch.cat([score, empty], -1).softmax(-1)[..., :-1]
         seen = []
         for c in range(label.size(2)):
-            votes = weight * label[..., c].view(b, 1, 1, s)
-            led = [] if way is None else [(votes.unsqueeze(-1) * way).sum(3)]
-            seen.append(torch.cat([votes @ value, *led], -1))
+            told = (weight * label[..., c].view(b, 1, 1, s)) @ value
+            if here is not None:
+                others, place = told.split([told.size(-1) - here.size(-1), here.size(-1)], -1)
+                told = torch.cat([others, place - told[..., :1] * here], -1)
+            seen.append(told)
         return torch.stack(seen, 3).permute(0, 2, 3, 1, 4).flatten(3)[real]
 
     def diffused(self, piece: Piece, weight: Tensor) -> tuple[Tensor, Tensor]:
