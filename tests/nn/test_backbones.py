@@ -12,6 +12,7 @@ from torch_geometric.nn import GCNConv, GraphConv, RGCNConv
 
 from mpnp.errors import UserError
 from mpnp.graphs import GraphSet, plain_edges
+from mpnp.nn import backbones
 from mpnp.nn.backbones import Convolution, Dense, Maxout, MessagePassing, Nodes, Pairs, Relational, Stack
 from mpnp.nn.neighbours import Neighbours
 
@@ -67,7 +68,9 @@ def test_message_passing_is_graph_conv(edge_index: Tensor, aggr: str, in_width: 
         torch.testing.assert_close(got, want)
 
 
-def test_relational_is_rgcn_conv() -> None:
+@pytest.mark.parametrize("together", [2**24, 1], ids=["types in one product", "one by one"])
+def test_relational_is_rgcn_conv(together: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backbones, "TOGETHER", together)
     torch.manual_seed(0)
     # Nodes with several neighbours of one type, of both, of one only; an edge of each type twice.
     source, target = torch.tensor([1, 2, 3, 4, 4, 0, 0, 2, 2, 2]), torch.tensor([0, 0, 0, 0, 0, 1, 1, 3, 3, 5])

@@ -86,25 +86,37 @@ def test_each_graph_of_a_batch_keeps_to_itself() -> None:
     torch.testing.assert_close(Neighbours(batch).mean(batch.x), torch.cat(blocks))
 
 
-def test_relations_split_the_edges_by_type() -> None:
+@pytest.mark.parametrize("shape", [(2,), (3, 2)])
+@pytest.mark.parametrize("together", [1, 2, 3])
+def test_relations_split_the_edges_by_type(together: int, shape: tuple[int, ...]) -> None:
     edges, kinds = EDGES["duplicates"], [2, 0, 0, 2, 0, 0, 2, 2]  # no edge of type 1
-    h = torch.arange(2.0 * NODES).reshape(NODES, 2).requires_grad_()
-    relations = neighbours_of(edges, kinds).relations
-    assert len(relations) == 3
-    for kind, relation in enumerate(relations):
-        of_kind = [edge for edge, k in zip(edges, kinds, strict=True) if k == kind]
-        for operation, apply in OPERATIONS.items():
-            matrix = dense(of_kind, operation)
-            out = h + apply(relation, h)
-            torch.testing.assert_close(out, h + matrix @ h)
-            (gradient,) = torch.autograd.grad(out[:, 0].sum(), h)
-            torch.testing.assert_close(gradient[:, 0], 1 + matrix.sum(0))
+    h = torch.randn(NODES, *shape, generator=torch.Generator().manual_seed(0)).requires_grad_()
+    groups = neighbours_of(edges, kinds).relations(3, together)
+    assert [kind for group in groups for kind in group.kinds] == [0, 1, 2]
+    assert max(len(group.kinds) for group in groups) == together
+    means = torch.cat([group.means(h) for group in groups], -1)
+    of_kind = [[edge for edge, k in zip(edges, kinds, strict=True) if k == kind] for kind in range(3)]
+    matrices = [dense(some, "mean") for some in of_kind]
+    expected = torch.cat([(matrix @ h.flatten(1)).view_as(h) for matrix in matrices], -1)
+    torch.testing.assert_close(means, expected)
+    weight = torch.randn(means.shape, generator=torch.Generator().manual_seed(1))
+    ours, theirs = (torch.autograd.grad((out * weight).sum(), h)[0] for out in (means, expected))
+    torch.testing.assert_close(ours, theirs)
+
+
+def test_relations_beyond_those_asked_for_are_left_out() -> None:
+    h = torch.arange(2.0 * NODES).reshape(NODES, 2)
+    (group,) = neighbours_of(EDGES["directed"], [0, 1, 2, 1, 0]).relations(2, 8)
+    (without,) = neighbours_of([(0, 1), (2, 1), (1, 4), (4, 0)], [0, 1, 1, 0]).relations(2, 8)
+    torch.testing.assert_close(group.means(h), without.means(h))
 
 
 def test_without_types_there_is_one_relation() -> None:
+    h = torch.arange(2.0 * NODES).reshape(NODES, 2)
     neighbours = neighbours_of(EDGES["directed"])
-    assert neighbours.relations == [neighbours]
-    assert neighbours_of([], []).relations == []
+    (group,) = neighbours.relations(2, 2)
+    torch.testing.assert_close(group.means(h), neighbours.mean(h))
+    assert neighbours_of([], []).relations(2, 2) == []
 
 
 def test_a_graph_as_a_whole_is_its_mean_and_its_maximum() -> None:

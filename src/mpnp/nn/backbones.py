@@ -24,10 +24,13 @@ from typing import NamedTuple
 
 import torch
 import torch.nn as nn
+import torch.nn.functional as F
 from torch import Tensor
 
 from ..errors import UserError, unknown_name
 from .neighbours import Neighbours
+
+TOGETHER = 2**24  # numbers that the means over several edge types may take at once: 64 MiB
 
 
 class Chosen:
@@ -108,8 +111,12 @@ class Relational(nn.Module):
 
     def forward(self, h: Tensor, neighbours: Neighbours, chosen: Chosen = ALL) -> Tensor:
         out: Tensor = self.skip(chosen.of(h))
-        for weight, relation in zip(self.message, neighbours.relations, strict=False):
-            out = out + weight(chosen.of(relation.mean(h)))
+        # Several types in one product: a single one of few nodes costs more to start than to compute.
+        weights = list(self.message.parameters())  # one per type, without biases
+        together = min(len(weights), max(1, TOGETHER // max(h.numel(), 1)))
+        for relations in neighbours.relations(len(weights), together):
+            weight = torch.cat([weights[kind] for kind in relations.kinds], 1)
+            out = out + F.linear(chosen.of(relations.means(h)), weight)
         return out
 
 

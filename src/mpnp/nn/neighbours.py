@@ -29,6 +29,7 @@ class Neighbours:
         self.edge_type: Tensor | None = graph.get("edge_type")
         self.graph_of: Tensor = graph.batch
         self.num_nodes: int = graph.x.size(0)
+        self._relations: dict[tuple[int, int], list[Relations]] = {}
 
     @cached_property
     def degree(self) -> Tensor:
@@ -69,20 +70,38 @@ class Neighbours:
         graphs = int(self.graph_of.max()) + 1 if self.num_nodes else 0
         return torch.cat([reduce(h, self.graph_of, graphs) for reduce in (group_mean, group_max)], -1)
 
-    @cached_property
-    def relations(self) -> list[Neighbours]:
-        """One set of neighbourhoods per edge type 0, 1, …"""
-        if self.edge_type is None:
-            return [self]
-        size = (self.num_nodes, self.num_nodes)
-        plain = plain_edges(self.edge_index)
-        kinds = int(self.edge_type.max()) + 1 if self.edge_type.numel() else 0
-        parts = []
-        for kind in range(kinds):
-            edges = EdgeIndex(plain[:, self.edge_type == kind], sparse_size=size, sort_order="col")
-            nodes = torch.empty(self.num_nodes, 0, device=plain.device)
-            parts.append(Neighbours(Data(x=nodes, edge_index=edges, batch=self.graph_of)))
-        return parts
+    def relations(self, types: int, together: int) -> list[Relations]:
+        """The neighbourhoods of the edge types 0 to ``types`` − 1, so many of them ``together``; untyped edges are of type 0."""
+        key = (types, together)
+        if key not in self._relations:
+            plain = plain_edges(self.edge_index)
+            kind = torch.zeros_like(plain[1]) if self.edge_type is None else self.edge_type
+            present = min(types, int(kind.max()) + 1) if kind.numel() else 0
+            groups = [range(first, min(first + together, present)) for first in range(0, present, together)]
+            self._relations[key] = [Relations(plain, kind, group, self.num_nodes) for group in groups]
+        return self._relations[key]
+
+
+class Relations:
+    """The neighbourhoods of several edge types ``kinds`` at once: one sparse product, whose rows are (node, type)."""
+
+    def __init__(self, edges: Tensor, kind: Tensor, kinds: range, num_nodes: int) -> None:
+        self.kinds = kinds
+        here = (kind >= kinds.start) & (kind < kinds.stop)
+        source, target = edges[:, here]
+        row, order = (target * len(kinds) + kind[here] - kinds.start).sort(stable=True)
+        size = (num_nodes * len(kinds), num_nodes)  # PyG's gradient is for edges by row where a matrix is not square
+        self.edge_index = EdgeIndex(torch.stack([row, source[order]]), sparse_size=size, sort_order="row")
+        self.degree = torch.bincount(row, minlength=size[0]).clamp(min=1).to(torch.get_default_dtype())
+
+    def means(self, h: Tensor) -> Tensor:
+        """Means over the neighbours of each type, side by side: [N, P, h] → [N, P, K·h], K edge types."""
+        flat = h.flatten(1)
+        if self.edge_index.size(1) == 0:
+            around = flat.new_zeros(self.degree.numel(), flat.size(1))
+        else:
+            around = self.edge_index.matmul(flat) / self.degree.unsqueeze(1)  # type: ignore[operator]
+        return around.view(h.size(0), len(self.kinds), *h.shape[1:]).movedim(1, -2).flatten(-2)
 
 
 def _like(rows: Tensor, h: Tensor) -> Tensor:
