@@ -22,7 +22,7 @@ from torch_geometric.utils import degree, to_dense_batch
 
 from mpnp.episode import Episode
 from mpnp.graphs import plain_edges
-from mpnp.models.ampnp import AttentiveMPNP, Block, waves
+from mpnp.models.ampnp import AttentiveMPNP, Block
 from mpnp.models.neural_process import NeuralProcess
 from mpnp.nn.backbones import WITH_RELU, MessagePassing, Stack
 
@@ -149,7 +149,7 @@ class PlainAmpnp:
     def represent(self, piece: Piece) -> Tensor:
         model = self.model
         number = degree(piece.edge_index[1], piece.x.size(0)).log1p().unsqueeze(1)
-        u = model.enter(torch.cat([waves(piece.x, model.config.octaves), number], 1)).relu()
+        u = model.enter(torch.cat([model.seen(piece.x), number], 1)).relu()
         for block, conv in zip(model.blocks, self.convolutions, strict=True):
             v = block.norm(u)  # type: ignore[operator]
             h = conv(v, piece.edge_index)

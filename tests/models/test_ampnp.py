@@ -14,7 +14,7 @@ from torch_geometric.data import Data
 from mpnp.episode import Episode, Sampling, sample_episode
 from mpnp.errors import UserError
 from mpnp.graphs import GraphSet
-from mpnp.models.ampnp import AmpnpConfig, AttentiveMPNP, waves
+from mpnp.models.ampnp import AmpnpConfig, AttentiveMPNP
 from mpnp.training.objectives import objective
 
 FEATURES = 4
@@ -57,11 +57,15 @@ def probabilities(model: AttentiveMPNP, episode: Episode, samples: int = 4) -> T
 # What it reads
 
 
-def test_places_at_several_scales_by_hand() -> None:
-    x = torch.tensor([[0.0, torch.pi / 4]])
-    half = 0.5**0.5
-    torch.testing.assert_close(waves(x, 2), torch.tensor([[0, torch.pi / 4, 0, half, 0, 1, 1, half, 1, 0]]))
-    assert waves(x, 0) is x
+def test_amounts_may_come_in_any_unit() -> None:
+    model, episode = model_of(tiny(logs=True)), batch_of(3)
+    x = episode.graph.x.exp()
+    answers = []
+    for unit in (1, 1000):
+        model.standardise_by(unit * x)
+        episode.graph.x = unit * x
+        answers.append(probabilities(model, episode))
+    torch.testing.assert_close(*answers, rtol=0, atol=1e-5)
 
 
 # Classes

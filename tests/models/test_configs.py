@@ -157,6 +157,7 @@ PLAIN = Properties(graphs=100, nodes=50, features=4, classes=3)
         ({"places": True}, {"class_embedding": True, "nearby": True, "whole": True}),
         ({"places": True, "graphs": 501}, {"class_embedding": True, "nearby": True, "whole": True, "octaves": 4}),
         ({"places": True, "graphs": 501, "labels": "arbitrary"}, {"class_embedding": False}),
+        ({"amounts": True}, {"class_embedding": True, "logs": True}),
         ({"classes": 9}, {"class_embedding": True, "depth": 3}),
         ({"features": 16}, {"class_embedding": True, "dropout": 0.2}),
         ({"features": 16, "transductive": True}, {"class_embedding": True}),

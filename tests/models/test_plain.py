@@ -85,6 +85,7 @@ def test_mpnp(classes: int, likelihood: str, monkeypatch: pytest.MonkeyPatch) ->
         {"attention": False},
         {"local": False, "refine": 0},
         {"octaves": 2},
+        {"logs": True},
         {"whole": True},
         {"nearby": True},
     ],

@@ -23,6 +23,7 @@ def test_a_published_task_tells_without_its_data(monkeypatch: pytest.MonkeyPatch
     by_rule = {name for name, kind in kinds.items() if kind.labels == "by rule"}
     assert by_rule == {name for name in TASKS if name.startswith("ca/")}
     assert {name for name, kind in kinds.items() if kind.places} == {n for n in TASKS if n.startswith("shapenet/")}
+    assert {name for name, kind in kinds.items() if kind.amounts} == {"tud/enzymes", "tud/proteins"}
     assert {name for name, kind in kinds.items() if kind.transductive} == {
         n for n in TASKS if "transductive" in n or n.startswith("node/")
     }
@@ -50,3 +51,18 @@ def test_own_graphs_are_transductive_where_they_are_few(tmp_path: Path) -> None:
         torch.save(graphs, tmp_path / "graphs.pt")
         expected = Properties(len(graphs), 20, 3, 4, transductive=transductive)
         assert Properties.of(OwnTask(tmp_path / "graphs.pt")) == expected
+
+
+def test_own_features_are_amounts_where_one_has_a_long_tail() -> None:
+    def amounts(column: torch.Tensor) -> bool:
+        x = torch.stack([torch.arange(200.0), column], 1)
+        ring = torch.stack([torch.arange(200), torch.arange(200).roll(1)])
+        return OwnTask([Data(x=x, edge_index=ring, y=torch.arange(200) % 2)]).amounts
+
+    lengths, rare = torch.arange(200.0) % 7, torch.zeros(200)
+    rare[3] = 1
+    assert not amounts(lengths)
+    assert not amounts(rare)  # one of two values, however seldom, is no amount
+    assert not amounts(torch.ones(200))
+    lengths[5] = 500
+    assert amounts(lengths)

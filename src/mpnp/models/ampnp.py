@@ -12,6 +12,7 @@ from ..errors import UserError
 from ..nn.aggregators import group_mean
 from ..nn.attention import ClassAttention
 from ..nn.diffusion import diffuse
+from ..nn.features import Logs, waves
 from ..nn.latent import LatentHead
 from ..nn.neighbours import Neighbours
 from .base import LatentModel, ModelConfig, Reading, in_parts
@@ -24,7 +25,8 @@ class AmpnpConfig(ModelConfig):
     ``latent``, ``attention``, ``local``: the three roads, each can be switched off; ``z_width`` 0 keeps the prototypes of
     the latent road and drops their sampling. ``edges`` off makes it ``anp``, which sees a set of nodes.
     ``class_embedding``: labels have a fixed meaning, so a class may be known by its name. ``refine``: steps along the
-    edges, per class, after the evidence is weighed. ``octaves``: features are places, seen at so many scales (:func:`waves`).
+    edges, per class, after the evidence is weighed. ``octaves``: features are places, seen at so many scales (:func:`~mpnp.nn.features.waves`).
+    ``logs``: features are amounts, seen on a logarithmic scale too (:class:`~mpnp.nn.features.Logs`).
     ``whole``: a node is seen with the graph as a whole before it, as a part is with the shape. ``nearby``: features are
     places, and attention goes by how far away a labelled node lies, and where, besides what it resembles.
     """
@@ -44,21 +46,10 @@ class AmpnpConfig(ModelConfig):
     reaches: tuple[int, ...] = (1, 2, 8, 40)
     dropout: float = 0.0
     octaves: int = 0
+    logs: bool = False
     whole: bool = False
     nearby: bool = False
     kind: str = "ampnp"
-
-
-def waves(x: Tensor, octaves: int) -> Tensor:
-    """x and the sines and cosines of 1, 2, 4, … times x, [N, F] → [N, F (1 + 2 octaves)].
-
-    Which part a point belongs to changes within a small step, and a network given bare coordinates learns such functions of
-    them slowly (Tancik et al., 2020).
-    """
-    if not octaves:
-        return x
-    angles = torch.cat([2.0**k * x for k in range(octaves)], -1)
-    return torch.cat([x, angles.sin(), angles.cos()], -1)
 
 
 class Block(nn.Module):
@@ -138,7 +129,9 @@ class AttentiveMPNP(LatentModel):
                 f"dropout = {config.dropout} was given, a share from 0 up to but not including 1 is expected."
             )
         h = config.width
-        self.enter = nn.Linear(config.num_features * (1 + 2 * config.octaves) + config.edges, h)
+        self.logs = Logs(config.num_features) if config.logs else None
+        columns = config.num_features * (1 + config.logs) * (1 + 2 * config.octaves)
+        self.enter = nn.Linear(columns + config.edges, h)
         self.blocks = nn.ModuleList(Block(h, config.edges, config.dropout, config.whole) for _ in range(config.depth))
         self.norm = nn.LayerNorm(h)
 
@@ -177,8 +170,19 @@ class AttentiveMPNP(LatentModel):
     def has_latent(self) -> bool:  # type: ignore[override]
         return self.config.latent and self.config.z_width > 0
 
+    def standardise_by(self, x: Tensor) -> None:
+        super().standardise_by(x)
+        if self.logs is not None:
+            self.logs.standardise_by(x, self.x_mean, self.x_scale)
+
+    def seen(self, x: Tensor) -> Tensor:
+        """Standardised features as the first layer reads them, [N, F] → [N, F'], the node's degree still missing."""
+        if self.logs is not None:
+            x = torch.cat([x, self.logs(x)], -1)
+        return waves(x, self.config.octaves)
+
     def represent(self, x: Tensor, neighbours: Neighbours) -> Tensor:
-        x = waves(x, self.config.octaves)
+        x = self.seen(x)
         if self.config.edges:
             x = torch.cat([x, neighbours.degree.log1p().unsqueeze(-1)], -1)
         u = self.enter(x).relu()

@@ -19,6 +19,7 @@ from ..defaults import SAMPLES
 from ..episode import Episode
 from ..errors import UserError
 from ..files import write_json
+from ..nn.features import spread
 from ..nn.likelihoods import LIKELIHOODS, Likelihood
 from ..nn.neighbours import Neighbours
 from ..prediction import Prediction
@@ -144,8 +145,7 @@ class Model(nn.Module, ABC):
     def standardise_by(self, x: Tensor) -> None:
         """Take the mean and spread of training features [N, F] as the model's own standardisation."""
         self.x_mean.copy_(x.mean(0))
-        spread = x.std(0, unbiased=False)
-        self.x_scale.copy_(torch.where(spread > 1e-6, spread, torch.ones_like(spread)))
+        self.x_scale.copy_(spread(x))
 
     def read(self, episode: Episode) -> Reading:
         neighbours = Neighbours(episode.graph)

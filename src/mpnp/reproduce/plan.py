@@ -56,6 +56,7 @@ LATER = {
     "keep": "best",
     "target_labels": "true",
     "spread": "deviation",
+    "logs": False,
     "whole": False,
     "nearby": False,
 }

@@ -23,8 +23,9 @@ class Task(ABC):
 
     ``arbitrary``: class names have no meaning beyond one graph, so every episode draws a permutation of them.
     ``by_rule``: labels follow from features by a rule that is another in every graph. ``places``: features are coordinates in
-    a frame that all graphs share. ``transductive``: tested nodes were seen in training. ``appendix``: which lines of
-    the paper's table of hyperparameters are for it (see ``models/paper_table.py``).
+    a frame that all graphs share; ``amounts``: some are lengths, volumes or counts, a few of them many times as large as
+    the others. ``transductive``: tested nodes were seen in training. ``appendix``: which lines of the paper's table of
+    hyperparameters are for it (see ``models/paper_table.py``).
     ``standardise``: features have scales of their own and are standardised with training statistics (by the model).
     ``context`` / ``extra``: the paper's ranges of the context rate and the extra-target rate in training.
     ``rates``: the context rates at which the paper reports.
@@ -52,12 +53,15 @@ class Task(ABC):
         @property
         def rates(self) -> tuple[float, ...]: ...
         @property
+        def amounts(self) -> bool: ...
+        @property
         def transductive(self) -> bool: ...
         @property
         def appendix(self) -> str: ...
     else:
         num_relations = 1
         source = "present"
+        amounts = False
         transductive = False
         appendix = "other"
 

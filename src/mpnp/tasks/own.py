@@ -26,6 +26,7 @@ __all__ = ["OwnGraphs", "OwnTask", "as_graphs", "load_graphs"]
 
 SHARES = (0.7, 0.1, 0.2)  # of train, val, test
 FEWEST_GRAPHS = 5  # from here on whole graphs are held out
+LONG_TAIL = 10  # spreads from the mean: measurements hardly go so far, amounts do
 FEWEST_LABELS = 2  # an episode shows one node and predicts another
 
 
@@ -113,6 +114,13 @@ class OwnTask(Task):
     def transductive(self) -> bool:
         """Whether the splits hold the same graphs, with other labels."""
         return sum(_count(graph.y) >= FEWEST_LABELS for graph in self.own.graphs) < FEWEST_GRAPHS
+
+    @cached_property
+    def amounts(self) -> bool:
+        """Whether a feature of more than two values has some more than ten spreads from its mean."""
+        x = torch.cat([graph.x for graph in self.own.graphs])
+        far = (x - x.mean(0)).abs().amax(0) > LONG_TAIL * x.std(0, unbiased=False)
+        return any(column.unique().numel() > 2 for column in x[:, far].T)
 
     def scale(self) -> tuple[int, int]:
         graphs = self.own.graphs

@@ -86,6 +86,11 @@ class TudTask(Task):
         return f"tud/{self.key}"
 
     @property
+    def amounts(self) -> bool:
+        """Attributes of secondary structure elements are lengths, volumes and counts; those of atoms are positions."""
+        return self.key in ("enzymes", "proteins")
+
+    @property
     def appendix(self) -> str:
         return self.key if self.key in ("enzymes", "proteins") else "molecules"
 
