@@ -10,6 +10,7 @@ from mpnp.reproduce import compare
 from mpnp.reproduce.compare import Comparison, Row, Section
 from mpnp.reproduce.counting import OTHER_WAY
 from mpnp.reproduce.records import Record
+from mpnp.reproduce.sizes import in_part
 
 from .made_up import record
 
@@ -150,7 +151,7 @@ def test_label_propagation_on_molecules_counts_given_labels_as_right() -> None:
 
 
 def test_tasks_of_which_a_part_is_at_hand_are_counted_apart() -> None:
-    parts = compare.tasks_in_part({"shapenet/chair": [1000, 2700, 3, 4], "shapenet/pistol": [275, 2650, 3, 3]})
+    parts = in_part({"shapenet/chair": [1000, 2700, 3, 4], "shapenet/pistol": [275, 2650, 3, 3]})
     assert parts == ["shapenet/chair"]
     runs = [record("shapenet/chair", "ampnp", {"0.001": 0.80})]
     chair = next(s for s in compare.sections(runs, parts=parts) if s.name == "shapenet")
@@ -188,20 +189,3 @@ def test_tasks_the_paper_does_not_print_and_the_ablation() -> None:
     less = row(found.ours, "ampnp-no-local")
     assert less.against == "ampnp" and less.differences[2] is None
     assert less.differences[:2] == pytest.approx((-2.0, 1.0))
-
-
-def test_sizes_of_what_is_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Small:
-        num_features, num_classes = 5, 2
-
-        def __init__(self, name: str) -> None:
-            self.name = name
-
-        def missing(self) -> str | None:
-            return None if self.name == "ppisp" else "not here"
-
-        def size(self) -> tuple[int, float]:
-            return 4, 2.5
-
-    monkeypatch.setattr(compare, "get_task", Small)
-    assert compare.measured_sizes() == {"ppisp": (4, 2.5, 5, 2)}

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from mpnp import plots
-from mpnp.reproduce import compare, figures, paper, report
+from mpnp.reproduce import figures, paper, report
+from mpnp.reproduce import sizes as data_sizes
 
 from .made_up import record, write
 
@@ -164,9 +165,9 @@ def test_sizes_are_measured_when_asked_for_and_kept(tmp_path: Path, monkeypatch:
     report.write(tmp_path, page, None)
     assert "Sizes of the data" not in page.read_text(encoding="utf-8")
     sizes = {"tud/enzymes": (599, 32.5, 18, 3), "tud/dhfr": (756, 42.43, 3, 9)}
-    monkeypatch.setattr(compare, "measured_sizes", lambda: sizes)
+    monkeypatch.setattr(data_sizes, "measured", lambda: sizes)
     report.write(tmp_path, page, None, sizes=True)
-    monkeypatch.setattr(compare, "measured_sizes", lambda: pytest.fail("asked again"))
+    monkeypatch.setattr(data_sizes, "measured", lambda: pytest.fail("asked again"))
     report.write(tmp_path, page, None)
     text = Page(page.read_text(encoding="utf-8")).text
     assert "2749.46" in text and "42.43" in text  # the paper's, ours

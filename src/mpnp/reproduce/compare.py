@@ -9,7 +9,6 @@ from math import hypot, isclose, isfinite
 from statistics import fmean, stdev
 from typing import Literal, NamedTuple
 
-from ..tasks import TASKS, get_task
 from . import paper
 from .counting import GIVEN, GIVES_BACK, METRICS, Metric, metric_of, value
 from .paper import Cell
@@ -29,9 +28,6 @@ ORDER = (
 
 Verdict = Literal["above", "level", "below", "part", "stand-in", "suspect", "not run"]
 VERDICTS: tuple[Verdict, ...] = ("above", "level", "below", "part", "stand-in", "suspect", "not run")
-ENOUGH = 0.9  # of the paper's graphs: with fewer at hand, a task is not the paper's
-QUANTITIES = ("graphs", "mean-nodes", "features", "classes")
-
 
 Cells = tuple[Cell | None, ...]
 
@@ -153,7 +149,7 @@ def sections(
 ) -> list[Section]:
     """Every table of the plan, with all tasks that were run or that the paper has figures for.
 
-    ``parts``: tasks of whose data only a part is at hand (:func:`tasks_in_part`).
+    ``parts``: tasks of whose data only a part is at hand (:func:`.sizes.in_part`).
     """
     found: dict[tuple[str, str], list[Record]] = {}
     for record in records:
@@ -187,25 +183,6 @@ def tallies(found: Iterable[Section]) -> list[Tally]:
                 by_table.setdefault(comparison.table, []).append(comparison)
     lines = [_tally(name, comparisons) for name, comparisons in by_table.items()]
     return [*lines, _tally("total", [c for comparisons in by_table.values() for c in comparisons])]
-
-
-def measured_sizes() -> dict[str, tuple[float, ...]]:
-    """Of every task in the paper's table of data sets whose data is here: QUANTITIES. Loads some of them."""
-    result: dict[str, tuple[float, ...]] = {}
-    for name in paper.table("datasets").rows:
-        if name in TASKS and get_task(name).missing() is None:
-            task = get_task(name)
-            result[name] = (*task.size(), task.num_features, task.num_classes)
-    return result
-
-
-def tasks_in_part(sizes: Mapping[str, Sequence[float]]) -> list[str]:
-    """Tasks of which clearly fewer graphs are at hand than the paper had, by the ``sizes`` kept with the results."""
-    rows = paper.table("datasets").rows
-    printed = {task: quantities["graphs"][0] for task, quantities in rows.items() if task in sizes}
-    return [
-        task for task, cell in printed.items() if cell and not cell.suspect and sizes[task][0] < ENOUGH * cell.value
-    ]
 
 
 def _rank(row: str) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,10 +11,11 @@ from typing import NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from ..errors import printable
-from ..files import replacing, write_json
+from ..files import replacing
 from ..plots import shrink
 from . import compare, figures, model_pictures, paper, records
-from .compare import QUANTITIES, Row, Section
+from . import sizes as data_sizes
+from .compare import Row, Section
 from .counting import OTHER_WAY
 from .paper import Cell
 from .plan import TABLES, VARIANTS, ZERO_SHOT_GRAPHS, beyond
@@ -136,8 +136,8 @@ def write(
     ``pictures``: draw them, which takes most of the time.
     """
     results = records.read_all(folder)
-    measured = _sizes(folder, sizes)
-    parts = compare.tasks_in_part(measured)
+    measured = data_sizes.kept(folder, sizes)
+    parts = data_sizes.in_part(measured)
     found = compare.sections(results, parts=parts)
     earlier = None if markdown is None else markdown.parent / "images"
     drawn = [*figures.charts(folder, found), *model_pictures.with_models(folder, earlier)] if pictures else []
@@ -157,7 +157,7 @@ def write(
         "quick": any(made(section).quick for section in found),
         "tables": paper.tables(),
         "sizes": measured,
-        "quantities": QUANTITIES,
+        "quantities": data_sizes.QUANTITIES,
         "silent": SILENT,
         "runs": len(results),
         "status": status(folder),
@@ -291,19 +291,6 @@ def data_uri(path: Path) -> str:
 
 def _span(values: Sequence[int]) -> str:
     return "–".join(dict.fromkeys((str(values[0]), str(values[-1]))))
-
-
-def _sizes(folder: Path, measure: bool) -> dict[str, Sequence[float]]:
-    path = folder / "sizes.json"
-    try:
-        kept = dict(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError):  # never measured
-        kept = {}
-    if measure:
-        kept |= compare.measured_sizes()
-        with replacing(path) as temporary:
-            write_json(temporary, kept)
-    return kept
 
 
 def _beside(picture: figures.Picture, place: Path) -> figures.Picture:
