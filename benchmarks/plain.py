@@ -201,6 +201,24 @@ class PlainAmpnp:
             seen.append(told)
         return torch.stack(seen, 3).permute(0, 2, 3, 1, 4).flatten(3)[real]
 
+    def regressed(self, u: Tensor, piece: Piece) -> tuple[Tensor, Tensor]:
+        """A ridge regression of every graph's labels on its representations, [N, C, R], and its doubt, [N, R]."""
+        phi, known = self.model.regress.directions(u), piece.shown.sum(1) > 0
+        evidence, doubt = [], []
+        for ridge in self.model.regress.log_ridge.exp():
+            said, left = [], []
+            for graph in range(piece.graphs):
+                here, context = piece.batch == graph, known & (piece.batch == graph)
+                a = phi[context].T @ phi[context] + ridge * torch.eye(phi.size(1))
+                told = piece.shown[context]
+                if told.size(0):
+                    told = told - told.mean(0)
+                said.append(phi[here] @ torch.linalg.solve(a, phi[context].T @ told))
+                left.append(ridge * (phi[here] * torch.linalg.solve(a, phi[here].T).T).sum(1))
+            evidence.append(torch.cat(said))
+            doubt.append(torch.cat(left))
+        return torch.stack(evidence, -1), torch.stack(doubt, -1)
+
     def diffused(self, piece: Piece, weight: Tensor) -> tuple[Tensor, Tensor]:
         """Context labels after some steps along the edges, [N, C, R], and how much has arrived, [N, R]."""
         shown, keep = piece.shown, 0.95
@@ -239,6 +257,10 @@ class PlainAmpnp:
         if config.attention:
             evidence.append(self.votes(u, piece))
             layers.append(model.from_votes)
+        if config.regression:
+            said, left = self.regressed(u, piece)
+            evidence += [said, left.unsqueeze(1).expand(-1, classes, -1)]
+            layers += [model.from_evidence, model.from_doubt]
         weight = gcn_norm(piece.edge_index, None, n, add_self_loops=False)[1]
         if config.local:
             shares, masses = self.diffused(piece, weight)

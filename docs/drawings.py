@@ -93,25 +93,27 @@ def paper_family() -> Figure:
     return figure
 
 
-def three_paths() -> Figure:
+def paths() -> Figure:
     """How ``ampnp`` reads a labelled node."""
-    figure, axis = sheet(10.2, 4.1)
-    small_graph(axis, 0.95, 2.05, 0.8, KNOWN, tuple(KNOWN))
-    box(axis, 2.9, 2.05, "backbone\nno labels", 1.25, 0.75)
+    figure, axis = sheet(10.2, 5.5)
+    middle = 2.75
+    small_graph(axis, 0.95, middle, 0.8, KNOWN, tuple(KNOWN))
+    box(axis, 2.9, middle, "backbone\nno labels", 1.25, 0.75)
     rows = {
-        3.45: ("latent", "prototype of each class\nand z_c beside it", "#E3EEF6"),
-        2.05: ("attention", "votes of the context nodes\nthat resemble this one", "#FBF0D9"),
-        0.65: ("local", "labels diffused along the\nedges, at several reaches", "#DDF2EA"),
+        4.85: ("latent", "prototype of each class\nand z_c beside it", "#E3EEF6"),
+        3.45: ("attention", "votes of the context nodes\nthat resemble this one", "#FBF0D9"),
+        2.05: ("local", "labels diffused along the\nedges, at several reaches", "#DDF2EA"),
+        0.65: ("regression, where classes are new", "labels regressed on the\nrepresentations, and doubt", "#F3E4EF"),
     }
     for y, (name, text, colour) in rows.items():
         box(axis, 5.65, y, text, 2.5, 0.8, colour)
         note(axis, 5.65, y + 0.55, name)
-        arrow(axis, (3.55, 2.05), (4.35, y), bend=0.0)
-        arrow(axis, (6.95, y), (7.75, 2.05))
-    box(axis, 8.45, 2.05, "one scorer\nfor all\nclasses", 1.25, 0.95)
-    arrow(axis, (1.9, 2.05), (2.25, 2.05))
-    arrow(axis, (9.1, 2.05), (9.55, 2.05))
-    axis.text(9.85, 2.05, "p(y)", ha="center", va="center", fontsize=10, color=INK)
+        arrow(axis, (3.55, middle), (4.35, y), bend=0.0)
+        arrow(axis, (6.95, y), (7.75, middle))
+    box(axis, 8.45, middle, "one scorer\nfor all\nclasses", 1.25, 0.95)
+    arrow(axis, (1.9, middle), (2.25, middle))
+    arrow(axis, (9.1, middle), (9.55, middle))
+    axis.text(9.85, middle, "p(y)", ha="center", va="center", fontsize=10, color=INK)
     return figure
 
 
@@ -159,7 +161,7 @@ def doubt() -> Figure:
     return figure
 
 
-DRAWINGS = {"episode": episode, "paper-family": paper_family, "three-paths": three_paths, "weighing": weighing, "doubt": doubt}  # fmt: skip
+DRAWINGS = {"episode": episode, "paper-family": paper_family, "paths": paths, "weighing": weighing, "doubt": doubt}  # fmt: skip
 
 
 def main(folder: Path = HERE) -> None:

@@ -1,6 +1,7 @@
 """Does an option help: folds of a task's training and validation graphs, its test graphs left alone.
 
     MPNP_DATA=… python -m studies.try_option tud/enzymes --set logs=false        a minute a fold; what is measured is not measured again
+    MPNP_DATA=… python -m studies.try_option shapenet/bag --folds 3              three of the five folds
 
 ``ampnp`` by its default recipe with the options given, trained on four fifths of these graphs, a tenth of them for validation, and
 scored on the fifth left out; five times. A few validation graphs alone would say little. Writes results/options.
@@ -19,6 +20,7 @@ from typing import Any
 
 import torch
 import yaml
+from filelock import FileLock
 
 from mpnp.evaluation.evaluate import evaluate
 from mpnp.evaluation.provenance import provenance
@@ -32,6 +34,7 @@ OUT = Path(__file__).parents[1] / "results" / "options"
 WORK = Path(__file__).parents[1] / "runs" / "options"
 FOLDS, DRAWS = 5, 2
 VALIDATION = 10  # one in so many of the graphs that are learned from
+METRICS = {"accuracy": ("accuracy, %", 100, ".2f"), "miou": ("mIoU, %", 100, ".2f"), "nll": ("NLL", 1, ".3f")}
 
 Run = dict[str, Any]
 
@@ -69,7 +72,10 @@ def measure(task: Task, fold: int, options: dict[str, Any]) -> Run:
     table = evaluate(model, part, draws=DRAWS)
     made = provenance(folder)
     shutil.rmtree(folder)
-    rates = {str(rate): {"accuracy": scores.accuracy, "nll": scores.nll} for rate, scores in table}
+    rates = {
+        str(rate): {name: value for name in METRICS if (value := getattr(scores, name)) is not None}
+        for rate, scores in table
+    }
     return {"task": task.name, "options": options, "fold": fold, "rates": rates, "made": made}
 
 
@@ -82,8 +88,8 @@ def page(runs: Sequence[Run]) -> str:
         "mean over folds of the task's training and validation graphs. No test graph is used. Every fold is in runs.json, with machine,",
         "date and minutes.",
         "",
-        "| task | options | folds | at | accuracy, % | NLL |",
-        "|---|---|---|---|---|---|",
+        f"| task | options | folds | at | {' | '.join(heading for heading, _, _ in METRICS.values())} |",
+        "|---|---|---|---|---|---|---|",
     ]
     rows: dict[tuple[str, str], list[Run]] = {}
     for run in runs:
@@ -97,32 +103,45 @@ def page(runs: Sequence[Run]) -> str:
             rates = list(some[0]["rates"])
             cells = [
                 " / ".join(f"{factor * mean(run['rates'][rate][key] for run in some):{form}}" for rate in rates)
-                for key, factor, form in (("accuracy", 100, ".2f"), ("nll", 1, ".3f"))
+                if key in some[0]["rates"][rates[0]]
+                else "–"
+                for key, (_, factor, form) in METRICS.items()
             ]
             at = " / ".join(f"{100 * float(rate):g}" for rate in rates)
-            lines.append(f"| {task} | {words} | {len(some)} | {at} % | {cells[0]} | {cells[1]} |")
+            lines.append(f"| {task} | {words} | {len(some)} | {at} % | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
 def main(arguments: Sequence[str] | None = None, out: Path = OUT) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("task")
+    parser.add_argument("--folds", type=int, default=FOLDS, metavar="N", help="so many of the folds")
     parser.add_argument("--set", nargs="+", default=[], metavar="OPTION=VALUE")
     given = parser.parse_args(arguments)
     options = {name: yaml.safe_load(value) for name, _, value in (pair.partition("=") for pair in given.set)}
     torch.set_num_threads(1)
     quiet()
     file, task = out / "runs.json", get_task(given.task)
-    runs: list[Run] = json.loads(file.read_text()) if file.exists() else []
-    for fold in range(FOLDS):
-        if not any((run["task"], run["options"], run["fold"]) == (task.name, options, fold) for run in runs):
-            runs.append(measure(task, fold, options))
-            print(runs[-1], flush=True)
-            out.mkdir(parents=True, exist_ok=True)
-            with replacing(file) as temporary:
-                write_json(temporary, runs)
-            with replacing(out / "README.md") as temporary:
-                temporary.write_text(page(runs), encoding="utf-8")
+    for fold in range(min(given.folds, FOLDS)):
+        if not any((run["task"], run["options"], run["fold"]) == (task.name, options, fold) for run in stored(file)):
+            run = measure(task, fold, options)
+            print(run, flush=True)
+            keep(run, file)
+
+
+def stored(file: Path) -> list[Run]:
+    return json.loads(file.read_text()) if file.exists() else []
+
+
+def keep(run: Run, file: Path) -> None:
+    """Beside what others at work have stored meanwhile."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(file.with_suffix(".lock")):
+        runs = [*stored(file), run]
+        with replacing(file) as temporary:
+            write_json(temporary, runs)
+        with replacing(file.with_name("README.md")) as temporary:
+            temporary.write_text(page(runs), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from mpnp.models.ampnp import AmpnpConfig, AttentiveMPNP
 from mpnp.training.objectives import objective
 
 FEATURES = 4
-ROADS_CLOSED = {"latent": False, "attention": False, "local": False, "refine": 0}
+ROADS_CLOSED = {"latent": False, "attention": False, "local": False, "regression": False, "refine": 0}
 
 
 def tiny(classes: int = 3, **options: Any) -> AmpnpConfig:
@@ -71,7 +71,9 @@ def test_amounts_may_come_in_any_unit() -> None:
 # Classes
 
 
-@pytest.mark.parametrize("options", [{}, {"edges": False}, {"refine": 2}, {"local": False, "refine": 0}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"edges": False}, {"refine": 2}, {"local": False, "refine": 0}, {"regression": True}], ids=str
+)
 def test_relabelling_the_classes_relabels_the_output(options: dict[str, Any]) -> None:
     model, episode = model_of(tiny(**options)), batch_of(3)
     to = torch.tensor([[2, 0, 1], [1, 0, 2], [0, 2, 1]])  # another permutation on every graph: c becomes to[graph, c]
@@ -147,14 +149,16 @@ def test_a_name_means_something_only_with_class_embedding() -> None:
 # Roads
 
 
-COMBINATIONS = list(itertools.product([True, False], [True, False], [True, False], [0, 6], [0, 1], [True, False]))
+OPEN_OR_NOT = ([True, False],) * 5
+COMBINATIONS = list(itertools.product(*OPEN_OR_NOT, [0, 6], [0, 1]))
 
 
-@pytest.mark.parametrize(("latent", "attention", "local", "z_width", "refine", "edges"), COMBINATIONS)
+@pytest.mark.parametrize(("latent", "attention", "local", "regression", "edges", "z_width", "refine"), COMBINATIONS)
 def test_any_roads_may_be_closed(
-    latent: bool, attention: bool, local: bool, z_width: int, refine: int, edges: bool
+    latent: bool, attention: bool, local: bool, regression: bool, edges: bool, z_width: int, refine: int
 ) -> None:
-    roads = {"latent": latent, "attention": attention, "local": local, "z_width": z_width, "refine": refine}
+    roads = {"latent": latent, "attention": attention, "local": local, "regression": regression}
+    roads |= {"z_width": z_width, "refine": refine}
     model = model_of(tiny(**roads, edges=edges))
     for context in (0.0, 0.5, 1.0):
         episode = batch_of(3, context)
@@ -170,12 +174,21 @@ def test_any_roads_may_be_closed(
 
 @pytest.mark.parametrize(
     "closed",
-    [{"latent": False}, {"z_width": 0}, {"attention": False}, {"local": False}, {"refine": 0}, {"edges": False}],
+    [
+        {"latent": False},
+        {"z_width": 0},
+        {"attention": False},
+        {"local": False},
+        {"regression": False},
+        {"refine": 0},
+        {"edges": False},
+    ],
     ids=str,
 )
 def test_a_closed_road_has_no_parameters(closed: dict[str, Any]) -> None:
     def names(**options: Any) -> dict[str, int]:
-        return {name: p.numel() for name, p in AttentiveMPNP(tiny(**options)).named_parameters()}
+        roads = {"regression": True, **options}
+        return {name: p.numel() for name, p in AttentiveMPNP(tiny(**roads)).named_parameters()}
 
     whole, part = names(), names(**closed)
     assert set(part) < set(whole) or closed == {"edges": False}
@@ -201,6 +214,7 @@ def two_paths(labels: list[int]) -> Episode:
         ({"local": True}, True, False),
         ({"local": True, "refine": 2}, True, False),
         ({"attention": True}, True, True),
+        ({"regression": True}, True, True),
         ({"latent": True, "z_width": 0}, True, True),
         ({"latent": True}, True, True),
     ],

@@ -152,7 +152,8 @@ PLAIN = Properties(graphs=100, nodes=50, features=4, classes=3)
     ("changes", "expected"),
     [
         ({}, {"class_embedding": True}),
-        ({"labels": "arbitrary"}, {"class_embedding": False}),
+        ({"labels": "arbitrary"}, {"class_embedding": False, "regression": True}),
+        ({"labels": "arbitrary", "transductive": True}, {"class_embedding": False}),
         ({"labels": "by rule"}, {"local": False, "refine": 0}),
         ({"places": True}, {"class_embedding": True, "nearby": True, "whole": True}),
         ({"places": True, "graphs": 501}, {"class_embedding": True, "nearby": True, "whole": True, "octaves": 4}),

@@ -88,6 +88,7 @@ def test_mpnp(classes: int, likelihood: str, monkeypatch: pytest.MonkeyPatch) ->
         {"logs": True},
         {"whole": True},
         {"nearby": True},
+        {"regression": True},
     ],
     ids=lambda options: " ".join(f"{k}={v}" for k, v in options.items()) or "all roads",
 )

@@ -53,5 +53,5 @@ def test_rows_of_a_task_are_compared_on_the_folds_that_all_have() -> None:
         return {"task": "t", "options": options, "fold": fold, "rates": {"0.1": {"accuracy": accuracy, "nll": 1.0}}}
 
     text = try_option.page([run({}, 0, 0.5), run({}, 1, 0.9), run({"logs": False}, 0, 0.25)])
-    assert "| t | the default | 1 | 10 % | 50.00 | 1.000 |" in text
-    assert "| t | logs = false | 1 | 10 % | 25.00 | 1.000 |" in text
+    assert "| t | the default | 1 | 10 % | 50.00 | – | 1.000 |" in text
+    assert "| t | logs = false | 1 | 10 % | 25.00 | – | 1.000 |" in text

@@ -1,4 +1,4 @@
-"""The flagship: three roads from a labelled node to an unlabelled one, and one scorer shared by all classes."""
+"""The flagship: roads from a labelled node to an unlabelled one, and one scorer shared by all classes."""
 
 from dataclasses import dataclass
 
@@ -15,6 +15,7 @@ from ..nn.diffusion import diffuse
 from ..nn.features import Logs, waves
 from ..nn.latent import LatentHead
 from ..nn.neighbours import Neighbours
+from ..nn.regression import RIDGES, Regression, Solution
 from .base import LatentModel, ModelConfig, Reading, in_parts
 
 
@@ -22,8 +23,8 @@ from .base import LatentModel, ModelConfig, Reading, in_parts
 class AmpnpConfig(ModelConfig):
     """Sizes and roads.
 
-    ``latent``, ``attention``, ``local``: the three roads, each can be switched off; ``z_width`` 0 keeps the prototypes of
-    the latent road and drops their sampling. ``edges`` off makes it ``anp``, which sees a set of nodes.
+    ``latent``, ``attention``, ``local``, ``regression``: the roads, each can be switched off; ``z_width`` 0 keeps the
+    prototypes of the latent road and drops their sampling. ``edges`` off makes it ``anp``, which sees a set of nodes.
     ``class_embedding``: labels have a fixed meaning, so a class may be known by its name. ``refine``: steps along the
     edges, per class, after the evidence is weighed. ``octaves``: features are places, seen at so many scales (:func:`~mpnp.nn.features.waves`).
     ``logs``: features are amounts, seen on a logarithmic scale too (:class:`~mpnp.nn.features.Logs`).
@@ -49,6 +50,7 @@ class AmpnpConfig(ModelConfig):
     logs: bool = False
     whole: bool = False
     nearby: bool = False
+    regression: bool = False
     kind: str = "ampnp"
 
 
@@ -96,6 +98,7 @@ class AttentiveMPNP(LatentModel):
     2. *attention*: each node looks at the context nodes that resemble it, and with ``nearby`` lie near
        (:class:`~mpnp.nn.attention.ClassAttention`).
     3. *local*: context labels diffused along the edges (:func:`~mpnp.nn.diffusion.diffuse`).
+    4. *regression*: context labels regressed on the representations (:class:`~mpnp.nn.regression.Regression`).
 
     The logit of class c at a node is the same function of the node's representation u and c's own evidence for every c,
 
@@ -154,6 +157,10 @@ class AttentiveMPNP(LatentModel):
         if config.local and config.edges:
             self.from_local = nn.Linear(len(config.reaches), h, bias=False)
             self.from_mass = nn.Linear(len(config.reaches), h, bias=False)
+        if config.regression:
+            self.regress = Regression(h, h)
+            self.from_evidence = nn.Linear(len(RIDGES), h, bias=False)
+            self.from_doubt = nn.Linear(len(RIDGES), h, bias=False)
         if config.class_embedding:
             self.class_bias = nn.Parameter(torch.randn(config.num_classes, h) * 0.1)
             self.class_gate = nn.Parameter(torch.randn(config.num_classes, h) * 0.1)
@@ -244,6 +251,7 @@ class AttentiveMPNP(LatentModel):
             per_class,
             match,
             near,
+            self.regress.solve(context, shown[rows], episode.batch[rows], graphs) if config.regression else None,
         )
 
     def _weigh(self, reading: Reading, heard: "Heard", query: Tensor) -> Tensor:
@@ -257,6 +265,9 @@ class AttentiveMPNP(LatentModel):
         if config.attention:
             votes = self.attend(node, *heard.by(graph_of), query_place=reading.x[query] if config.nearby else None)
             g = g + self.from_votes(votes)
+        if heard.explained is not None:
+            evidence, doubt = self.regress(node, graph_of, heard.explained)
+            g = g + self.from_evidence(evidence) + self.from_doubt(doubt).unsqueeze(1)
         if heard.near is not None:
             shares, masses = heard.near
             g = g + self.from_local(shares[query]) + self.from_mass(masses[query]).unsqueeze(1)
@@ -290,6 +301,7 @@ class Heard:
     per_class: Tensor
     match: Tensor | None
     near: tuple[Tensor, Tensor] | None
+    explained: Solution | None
 
     def by(self, graph_of: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
         """What queries of the graphs ``graph_of`` [Q], in rising order, attend to: the context nodes from the first to the

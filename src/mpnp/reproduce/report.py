@@ -113,7 +113,7 @@ NOTES: dict[str, tuple[str, ...]] = {
     ),
     "shapenet": (*SHAPES, BY_THE_PAPER, ZERO_SHOT),
     "shapenet-mixed": SHAPES,
-    "ablation": ("ampnp with one of its three roads closed; differences are to the whole model.",),
+    "ablation": ("ampnp with one of its roads closed; differences are to the whole model.",),
 }
 
 
