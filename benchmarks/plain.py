@@ -16,7 +16,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 from torch import Tensor
 from torch.distributions import Normal, kl_divergence
-from torch_geometric.nn import GraphConv, SAGEConv, SimpleConv, global_max_pool, global_mean_pool
+from torch_geometric.nn import APPNP, GraphConv, SAGEConv, SimpleConv, global_max_pool, global_mean_pool
 from torch_geometric.nn.conv.gcn_conv import gcn_norm
 from torch_geometric.utils import degree, to_dense_batch
 
@@ -25,6 +25,7 @@ from mpnp.graphs import plain_edges
 from mpnp.models.ampnp import AttentiveMPNP, Block
 from mpnp.models.neural_process import NeuralProcess
 from mpnp.nn.backbones import WITH_RELU, MessagePassing, Stack
+from mpnp.nn.regression import KEEP, STEPS
 
 
 @dataclass
@@ -203,7 +204,8 @@ class PlainAmpnp:
 
     def regressed(self, u: Tensor, piece: Piece) -> tuple[Tensor, Tensor]:
         """A ridge regression of every graph's labels on its representations, [N, C, R], and its doubt, [N, R]."""
-        phi, known = self.model.regress.directions(u), piece.shown.sum(1) > 0
+        phi, known = self.model.regress.directions(u, None), piece.shown.sum(1) > 0
+        phi = APPNP(STEPS, 1 - KEEP)(phi, piece.edge_index)
         evidence, doubt = [], []
         for ridge in self.model.regress.log_ridge.exp():
             said, left = [], []

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.distributions import Normal
 
+from ..episode import Episode
 from ..errors import UserError
 from ..nn.aggregators import group_mean
 from ..nn.attention import ClassAttention
@@ -90,6 +91,13 @@ class Refine(nn.Module):
         return g + (self.own(g) + self.around(neighbours.normalised(g))).relu()
 
 
+@dataclass
+class Seen(Reading):
+    """``directions`` [N, h]: what labels are regressed on; none where they are not."""
+
+    directions: Tensor | None = None
+
+
 class AttentiveMPNP(LatentModel):
     r"""``ampnp``, and without edges ``anp``.
 
@@ -98,7 +106,7 @@ class AttentiveMPNP(LatentModel):
     2. *attention*: each node looks at the context nodes that resemble it, and with ``nearby`` lie near
        (:class:`~mpnp.nn.attention.ClassAttention`).
     3. *local*: context labels diffused along the edges (:func:`~mpnp.nn.diffusion.diffuse`).
-    4. *regression*: context labels regressed on the representations (:class:`~mpnp.nn.regression.Regression`).
+    4. *regression*: context labels regressed on the representations, in closed form (:class:`~mpnp.nn.regression.Regression`).
 
     The logit of class c at a node is the same function of the node's representation u and c's own evidence for every c,
 
@@ -188,6 +196,12 @@ class AttentiveMPNP(LatentModel):
             x = torch.cat([x, self.logs(x)], -1)
         return waves(x, self.config.octaves)
 
+    def read(self, episode: Episode) -> Seen:
+        reading = super().read(episode)
+        around = reading.neighbours if self.config.edges else None
+        directions = self.regress.directions(reading.nodes, around) if self.config.regression else None
+        return Seen(**vars(reading), directions=directions)
+
     def represent(self, x: Tensor, neighbours: Neighbours) -> Tensor:
         x = self.seen(x)
         if self.config.edges:
@@ -214,6 +228,7 @@ class AttentiveMPNP(LatentModel):
         )
 
     def decode(self, reading: Reading, z: Tensor | None, query: Tensor) -> Tensor:
+        assert isinstance(reading, Seen)
         episode, width = reading.episode, reading.episode.num_classes * self.config.width
         # A step along the edges needs the neighbours' evidence too.
         asked = torch.arange(episode.num_nodes, device=query.device) if len(self.refine) else query
@@ -228,7 +243,7 @@ class AttentiveMPNP(LatentModel):
         samples = 1 if z is None else z.size(1)
         return in_parts(query.numel(), samples * width, lambda part: self._conclude(g[part], from_z, graph_of[part]))
 
-    def _listen(self, reading: Reading) -> "Heard":
+    def _listen(self, reading: Seen) -> "Heard":
         """What the context says before any node is asked."""
         episode, config = reading.episode, self.config
         graphs, shown = episode.num_graphs, episode.shown()
@@ -243,6 +258,9 @@ class AttentiveMPNP(LatentModel):
             per_class = per_class + self.from_prototype(p)
             match = F.normalize(p, dim=-1) * config.width**0.5
         near = diffuse(reading.neighbours, shown, config.reaches) if config.local and config.edges else None
+        directions, explained = reading.directions, None
+        if directions is not None:
+            explained = self.regress.solve(directions.index_select(0, rows), shown[rows], episode.batch[rows], graphs)
         return Heard(
             context,
             shown[rows],
@@ -251,10 +269,10 @@ class AttentiveMPNP(LatentModel):
             per_class,
             match,
             near,
-            self.regress.solve(context, shown[rows], episode.batch[rows], graphs) if config.regression else None,
+            explained,
         )
 
-    def _weigh(self, reading: Reading, heard: "Heard", query: Tensor) -> Tensor:
+    def _weigh(self, reading: Seen, heard: "Heard", query: Tensor) -> Tensor:
         """What each class has to say for itself at each queried node, [Q, C, h]."""
         episode, config = reading.episode, self.config
         node = reading.nodes.index_select(0, query) if query.numel() < episode.num_nodes else reading.nodes
@@ -265,8 +283,8 @@ class AttentiveMPNP(LatentModel):
         if config.attention:
             votes = self.attend(node, *heard.by(graph_of), query_place=reading.x[query] if config.nearby else None)
             g = g + self.from_votes(votes)
-        if heard.explained is not None:
-            evidence, doubt = self.regress(node, graph_of, heard.explained)
+        if reading.directions is not None and heard.explained is not None:
+            evidence, doubt = self.regress(reading.directions.index_select(0, query), graph_of, heard.explained)
             g = g + self.from_evidence(evidence) + self.from_doubt(doubt).unsqueeze(1)
         if heard.near is not None:
             shares, masses = heard.near

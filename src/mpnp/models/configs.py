@@ -56,7 +56,9 @@ def flagship_fields(task: Properties) -> dict[str, Any]:
         if task.graphs > MANY_GRAPHS:
             changes["octaves"] = 4  # where a point lies says much about its class; of few graphs it is learned by heart
     if task.labels == "arbitrary" and not task.places and not task.transductive:
-        changes["regression"] = True  # of classes never seen in training, what few labels explain is what can be learned
+        changes["regression"] = (
+            True  # of classes never seen in training, what few labels explain is what can be learned
+        )
     if task.amounts:
         changes["logs"] = True
     if task.classes > 2 * task.features:

@@ -65,6 +65,13 @@ class Neighbours:
         scaled = h * scale
         return (self.sum(scaled) + scaled) * scale
 
+    def smoothed(self, h: Tensor, steps: int, keep: float) -> Tensor:
+        r"""What is seen from afar, :math:`s \leftarrow \alpha \hat A s + (1 - \alpha) h` (Gasteiger et al., 2019)."""
+        seen = h
+        for _ in range(steps):
+            seen = keep * self.normalised_with_self(seen) + (1 - keep) * h
+        return seen
+
     def whole(self, h: Tensor) -> Tensor:
         """Mean and maximum over all nodes of each graph, [N, h] → [B, 2 h]."""
         graphs = int(self.graph_of.max()) + 1 if self.num_nodes else 0

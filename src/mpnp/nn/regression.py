@@ -9,7 +9,10 @@ import torch.nn as nn
 from torch import Tensor
 from torch_geometric.utils import to_dense_batch
 
+from .neighbours import Neighbours
+
 RIDGES = (0.1, 1.0, 10.0)  # where they begin
+STEPS, KEEP = 10, 0.95  # of smoothing
 
 
 @dataclass
@@ -24,19 +27,20 @@ class Solution:
 
 
 class Regression(nn.Module):
-    r"""Ridge regression of a graph's labels on its nodes' representations,
+    r"""Ridge regression of a graph's labels on its nodes' representations, smoothed along the edges,
 
     .. math::
-        \phi = W u / \sqrt r, \qquad A = \sum_{i \in C} \phi_i \phi_i^\top + \lambda I, \qquad
+        \phi = S\, U W^\top / \sqrt r, \qquad A = \sum_{i \in C} \phi_i \phi_i^\top + \lambda I, \qquad
         s_{tc} = \phi_t^\top A^{-1} \sum_{i \in C} \phi_i (y_{ic} - \bar y_c), \qquad
         d_t = \lambda\, \phi_t^\top A^{-1} \phi_t,
 
     for several learned ridges :math:`\lambda`. s is the evidence for each class, d the doubt: how much of :math:`|\phi_t|^2` lies
-    where no label has been. Gradients go through the solution (Bertinetto et al., 2019). An empty context is the natural limit:
-    no evidence, all doubt.
+    where no label has been. Gradients go through the solution (Bertinetto et al., 2019). Neighbours are smoothed together, as
+    with few labels they are mostly alike. An empty context is the natural limit: no evidence, all doubt.
 
-    Shapes: ``key`` [M, h] sorted by graph, ``label`` [M, C] one-hot, ``key_graph`` [M] below ``graphs`` B → :class:`Solution`;
-    ``query`` [Q, h] sorted by graph, ``graph`` [Q] → s [Q, C, R], d [Q, R].
+    Shapes: ``directions``: ``u`` [N, h] → :math:`\phi` [N, r]; ``solve``: ``key`` [M, r] sorted by graph, ``label`` [M, C] one-hot,
+    ``key_graph`` [M] below ``graphs`` B → :class:`Solution`; ``forward``: ``query`` [Q, r], ``graph`` [Q] rising → s [Q, C, R],
+    d [Q, R].
     """
 
     def __init__(self, width: int, rank: int) -> None:
@@ -44,12 +48,14 @@ class Regression(nn.Module):
         self.to_directions = nn.Linear(width, rank, bias=False)
         self.log_ridge = nn.Parameter(torch.tensor(RIDGES).log())
 
-    def directions(self, u: Tensor) -> Tensor:
-        return self.to_directions(u) / self.to_directions.out_features**0.5
+    def directions(self, u: Tensor, neighbours: Neighbours | None) -> Tensor:
+        """``neighbours``: none where there are no edges to smooth along."""
+        phi = self.to_directions(u) / self.to_directions.out_features**0.5
+        return phi if neighbours is None else neighbours.smoothed(phi, STEPS, KEEP)
 
     def solve(self, key: Tensor, label: Tensor, key_graph: Tensor, graphs: int) -> Solution:
         # In double precision: the sum over very many labels would drown the ridge.
-        phi, real = to_dense_batch(self.directions(key).double(), key_graph, batch_size=graphs)
+        phi, real = to_dense_batch(key.double(), key_graph, batch_size=graphs)
         told, _ = to_dense_batch(label.double(), key_graph, batch_size=graphs)
         mean = told.sum(1, keepdim=True) / real.sum(1).clamp(min=1).view(-1, 1, 1)
         square, moment = phi.mT @ phi, phi.mT @ (told - mean)  # rows of padding are zero in phi
@@ -63,10 +69,9 @@ class Regression(nn.Module):
         )
 
     def forward(self, query: Tensor, graph: Tensor, solution: Solution) -> tuple[Tensor, Tensor]:
-        phi = self.directions(query)
         some = slice(int(graph.min()), int(graph.max()) + 1) if graph.numel() else slice(0, 1)
-        dense, real = to_dense_batch(phi, graph - some.start, batch_size=some.stop - some.start)
+        dense, real = to_dense_batch(query, graph - some.start, batch_size=some.stop - some.start)
         ridges = self.log_ridge.numel()
         evidence = (dense @ solution.weights[some])[real].unflatten(-1, (-1, ridges))
         seen = (dense @ solution.inverse[some])[real].unflatten(-1, (ridges, -1))
-        return evidence, (seen @ phi.unsqueeze(-1)).squeeze(-1) * self.log_ridge.exp()
+        return evidence, (seen @ query.unsqueeze(-1)).squeeze(-1) * self.log_ridge.exp()
