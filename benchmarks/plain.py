@@ -25,7 +25,7 @@ from mpnp.graphs import plain_edges
 from mpnp.models.ampnp import AttentiveMPNP, Block
 from mpnp.models.neural_process import NeuralProcess
 from mpnp.nn.backbones import WITH_RELU, MessagePassing, Stack
-from mpnp.nn.regression import KEEP, STEPS
+from mpnp.nn.regression import KEEP
 
 
 @dataclass
@@ -205,7 +205,7 @@ class PlainAmpnp:
     def regressed(self, u: Tensor, piece: Piece) -> tuple[Tensor, Tensor]:
         """A ridge regression of every graph's labels on its representations, [N, C, R], and its doubt, [N, R]."""
         phi, known = self.model.regress.directions(u, None), piece.shown.sum(1) > 0
-        phi = APPNP(STEPS, 1 - KEEP)(phi, piece.edge_index)
+        phi = APPNP(self.config.smoothing, 1 - KEEP)(phi, piece.edge_index)
         evidence, doubt = [], []
         for ridge in self.model.regress.log_ridge.exp():
             said, left = [], []

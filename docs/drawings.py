@@ -103,7 +103,11 @@ def paths() -> Figure:
         4.85: ("latent", "prototype of each class\nand z_c beside it", "#E3EEF6"),
         3.45: ("attention", "votes of the context nodes\nthat resemble this one", "#FBF0D9"),
         2.05: ("local", "labels diffused along the\nedges, at several reaches", "#DDF2EA"),
-        0.65: ("regression, where classes are new", "labels regressed on the\nrepresentations, and doubt", "#F3E4EF"),
+        0.65: (
+            "regression, for new classes and few shapes",
+            "labels regressed on the\nrepresentations, and doubt",
+            "#F3E4EF",
+        ),
     }
     for y, (name, text, colour) in rows.items():
         box(axis, 5.65, y, text, 2.5, 0.8, colour)

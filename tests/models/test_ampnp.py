@@ -263,6 +263,11 @@ def test_reaches_are_steps_each_once(reaches: tuple[int, ...]) -> None:
     AttentiveMPNP(replace(tiny(), reaches=reaches, local=False))  # they are not used
 
 
+def test_smoothing_takes_no_steps_back() -> None:
+    with pytest.raises(UserError, match=r"smoothing = -1 .* from 0 on"):
+        AttentiveMPNP(tiny(regression=True, smoothing=-1))
+
+
 def test_dropout_rests_while_predicting() -> None:
     model, episode = model_of(tiny(dropout=0.5)).train(), batch_of(3)
     first, second = (objective("multi-sample", model, episode, 1).loss for _ in range(2))

@@ -89,6 +89,7 @@ def test_mpnp(classes: int, likelihood: str, monkeypatch: pytest.MonkeyPatch) ->
         {"whole": True},
         {"nearby": True},
         {"regression": True},
+        {"regression": True, "smoothing": 0},
     ],
     ids=lambda options: " ".join(f"{k}={v}" for k, v in options.items()) or "all roads",
 )

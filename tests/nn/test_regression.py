@@ -19,7 +19,7 @@ CONTEXT = torch.tensor([0, 1, 3, 5, 6, 7])
 
 def regression() -> Regression:
     torch.manual_seed(0)
-    return Regression(WIDTH, RANK)
+    return Regression(WIDTH, RANK, smoothing=10)
 
 
 def nodes() -> tuple[Tensor, Tensor]:

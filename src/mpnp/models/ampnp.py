@@ -30,7 +30,8 @@ class AmpnpConfig(ModelConfig):
     edges, per class, after the evidence is weighed. ``octaves``: features are places, seen at so many scales (:func:`~mpnp.nn.features.waves`).
     ``logs``: features are amounts, seen on a logarithmic scale too (:class:`~mpnp.nn.features.Logs`).
     ``whole``: a node is seen with the graph as a whole before it, as a part is with the shape. ``nearby``: features are
-    places, and attention goes by how far away a labelled node lies, and where, besides what it resembles.
+    places, and attention goes by how far away a labelled node lies, and where, besides what it resembles. ``smoothing``: steps
+    along the edges that smooth what labels are regressed on.
     """
 
     width: int = 64
@@ -52,6 +53,7 @@ class AmpnpConfig(ModelConfig):
     whole: bool = False
     nearby: bool = False
     regression: bool = False
+    smoothing: int = 10
     kind: str = "ampnp"
 
 
@@ -139,6 +141,8 @@ class AttentiveMPNP(LatentModel):
             raise UserError(
                 f"dropout = {config.dropout} was given, a share from 0 up to but not including 1 is expected."
             )
+        if config.smoothing < 0:
+            raise UserError(f"smoothing = {config.smoothing} was given, a whole number from 0 on is expected.")
         h = config.width
         self.logs = Logs(config.num_features) if config.logs else None
         columns = config.num_features * (1 + config.logs) * (1 + 2 * config.octaves)
@@ -166,7 +170,7 @@ class AttentiveMPNP(LatentModel):
             self.from_local = nn.Linear(len(config.reaches), h, bias=False)
             self.from_mass = nn.Linear(len(config.reaches), h, bias=False)
         if config.regression:
-            self.regress = Regression(h, h)
+            self.regress = Regression(h, h, config.smoothing)
             self.from_evidence = nn.Linear(len(RIDGES), h, bias=False)
             self.from_doubt = nn.Linear(len(RIDGES), h, bias=False)
         if config.class_embedding:

@@ -12,7 +12,7 @@ from torch_geometric.utils import to_dense_batch
 from .neighbours import Neighbours
 
 RIDGES = (0.1, 1.0, 10.0)  # where they begin
-STEPS, KEEP = 10, 0.95  # of smoothing
+KEEP = 0.95  # in a step of smoothing
 
 
 @dataclass
@@ -27,7 +27,7 @@ class Solution:
 
 
 class Regression(nn.Module):
-    r"""Ridge regression of a graph's labels on its nodes' representations, smoothed along the edges,
+    r"""Ridge regression of a graph's labels on its nodes' representations,
 
     .. math::
         \phi = S\, U W^\top / \sqrt r, \qquad A = \sum_{i \in C} \phi_i \phi_i^\top + \lambda I, \qquad
@@ -35,23 +35,24 @@ class Regression(nn.Module):
         d_t = \lambda\, \phi_t^\top A^{-1} \phi_t,
 
     for several learned ridges :math:`\lambda`. s is the evidence for each class, d the doubt: how much of :math:`|\phi_t|^2` lies
-    where no label has been. Gradients go through the solution (Bertinetto et al., 2019). Neighbours are smoothed together, as
-    with few labels they are mostly alike. An empty context is the natural limit: no evidence, all doubt.
+    where no label has been. Gradients go through the solution (Bertinetto et al., 2019). S are ``smoothing`` steps along the
+    edges, for graphs whose neighbours are mostly alike. An empty context is the natural limit: no evidence, all doubt.
 
     Shapes: ``directions``: ``u`` [N, h] → :math:`\phi` [N, r]; ``solve``: ``key`` [M, r] sorted by graph, ``label`` [M, C] one-hot,
     ``key_graph`` [M] below ``graphs`` B → :class:`Solution`; ``forward``: ``query`` [Q, r], ``graph`` [Q] rising → s [Q, C, R],
     d [Q, R].
     """
 
-    def __init__(self, width: int, rank: int) -> None:
+    def __init__(self, width: int, rank: int, smoothing: int) -> None:
         super().__init__()
+        self.smoothing = smoothing
         self.to_directions = nn.Linear(width, rank, bias=False)
         self.log_ridge = nn.Parameter(torch.tensor(RIDGES).log())
 
     def directions(self, u: Tensor, neighbours: Neighbours | None) -> Tensor:
         """``neighbours``: none where there are no edges to smooth along."""
         phi = self.to_directions(u) / self.to_directions.out_features**0.5
-        return phi if neighbours is None else neighbours.smoothed(phi, STEPS, KEEP)
+        return phi if neighbours is None else neighbours.smoothed(phi, self.smoothing, KEEP)
 
     def solve(self, key: Tensor, label: Tensor, key_graph: Tensor, graphs: int) -> Solution:
         # In double precision: the sum over very many labels would drown the ridge.

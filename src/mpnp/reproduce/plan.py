@@ -60,6 +60,7 @@ LATER = {
     "whole": False,
     "nearby": False,
     "regression": False,
+    "smoothing": 10,
 }
 VARIANTS = {
     "ampnp-no-latent": Variant("ampnp", {"latent": False}),
