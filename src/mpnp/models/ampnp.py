@@ -313,7 +313,7 @@ class Heard:
     """The context's side of the evidence, for M context nodes.
 
     Shapes: ``context`` [M, h], ``label`` [M, C] one-hot, ``count`` [B], ``x`` [M, F]; ``per_class``, ``match`` [B, C, h];
-    ``near`` the shares [N, C, R] and log-masses [N, R] of diffused labels.
+    ``near`` the shares [N, C, R] and log-masses [N, R] of diffused labels; ``explained`` the regression's solution.
     """
 
     context: Tensor
