@@ -55,13 +55,14 @@ class Regression(nn.Module):
         return phi if neighbours is None else neighbours.smoothed(phi, self.smoothing, KEEP)
 
     def solve(self, key: Tensor, label: Tensor, key_graph: Tensor, graphs: int) -> Solution:
-        # In double precision: the sum over very many labels would drown the ridge.
-        phi, real = to_dense_batch(key.double(), key_graph, batch_size=graphs)
-        told, _ = to_dense_batch(label.double(), key_graph, batch_size=graphs)
+        # The sum over very many labels would drown the ridge in single precision, which is all that Apple's GPUs have.
+        exact = torch.float32 if key.device.type == "mps" else torch.float64
+        phi, real = to_dense_batch(key.to(exact), key_graph, batch_size=graphs)
+        told, _ = to_dense_batch(label.to(exact), key_graph, batch_size=graphs)
         mean = told.sum(1, keepdim=True) / real.sum(1).clamp(min=1).view(-1, 1, 1)
         square, moment = phi.mT @ phi, phi.mT @ (told - mean)  # rows of padding are zero in phi
         eye = torch.eye(phi.size(-1), dtype=phi.dtype, device=phi.device)
-        a = square.unsqueeze(1) + self.log_ridge.double().exp().view(-1, 1, 1) * eye
+        a = square.unsqueeze(1) + self.log_ridge.to(exact).exp().view(-1, 1, 1) * eye
         inverse = torch.cholesky_inverse(torch.linalg.cholesky(a))  # [B, R, r, r]
         weights = inverse @ moment.unsqueeze(1)
         return Solution(
