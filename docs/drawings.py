@@ -104,7 +104,7 @@ def paths() -> Figure:
         3.45: ("attention", "votes of the context nodes\nthat resemble this one", "#FBF0D9"),
         2.05: ("local", "labels diffused along the\nedges, at several reaches", "#DDF2EA"),
         0.65: (
-            "regression, for new classes and few shapes",
+            "regression, where classes are new",
             "labels regressed on the\nrepresentations, and doubt",
             "#F3E4EF",
         ),

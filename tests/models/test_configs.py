@@ -156,10 +156,6 @@ PLAIN = Properties(graphs=100, nodes=50, features=4, classes=3)
         ({"labels": "arbitrary", "transductive": True}, {"class_embedding": False}),
         ({"labels": "by rule"}, {"local": False, "refine": 0}),
         ({"places": True}, {"class_embedding": True, "nearby": True, "whole": True}),
-        (
-            {"places": True, "graphs": 99},
-            {"class_embedding": True, "nearby": True, "whole": True, "regression": True, "smoothing": 0},
-        ),
         ({"places": True, "graphs": 501}, {"class_embedding": True, "nearby": True, "whole": True, "octaves": 4}),
         ({"places": True, "graphs": 501, "labels": "arbitrary"}, {"class_embedding": False}),
         ({"amounts": True}, {"class_embedding": True, "logs": True}),

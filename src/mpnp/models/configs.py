@@ -17,7 +17,7 @@ from .universal import Universal, UniversalConfig
 
 # What a preset starts from: its name, the task, the recipe's name, and the fields that every configuration has.
 Preset = Callable[[str, Task, str, dict[str, Any]], ModelConfig]
-FEW_GRAPHS, MANY_GRAPHS = 100, 500
+MANY_GRAPHS = 500
 MANY_FEATURES = 16  # a node is learned by heart from so many
 NETWORK_LAYERS = {
     "gnn": ("gcn:64", "gcn:64", "gcn:64"),
@@ -53,9 +53,6 @@ def flagship_fields(task: Properties) -> dict[str, Any]:
     changes: dict[str, Any] = {"class_embedding": task.labels == "fixed"}
     if task.places and task.labels == "fixed":
         changes |= {"whole": True, "nearby": True}  # a part is known by its place in the shape, and by what lies near
-        if task.graphs < FEW_GRAPHS:
-            # Then the shape's own labels have to say it; parts end between neighbours, which are not to be smoothed together.
-            changes |= {"regression": True, "smoothing": 0}
         if task.graphs > MANY_GRAPHS:
             changes["octaves"] = 4  # where a point lies says much about its class; of few graphs it is learned by heart
     if task.labels == "arbitrary" and not task.places and not task.transductive:
